@@ -92,8 +92,7 @@ class RealPolicy(Choices):
     DOUBLE = "double"
 
 
-#: The dialects that come with the package; each has a module of its name in
-#: :mod:`sqlgen.dialects`. Others are entry points.
+#: The dialects that come with the package (:mod:`sqlgen.dialects`). Others are entry points.
 DIALECTS = (
     "postgres",
     "sqlite",

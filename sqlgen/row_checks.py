@@ -12,8 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sqlgen.dialects import Exact, Profile
-from sqlgen.dialects.row_checks import LABEL, CheckKind
+from sqlgen.dialects import LABEL, CheckKind, Exact, Profile
 from sqlgen.lazy_imports import exp, when_used
 from sqlgen.names import identifier, table_expression
 from sqlgen.schema import Column, RowMask, Table
@@ -26,7 +25,7 @@ with when_used():  # for queries that compare rows
 #: not keep much of it.
 IN_BLOCK = 100
 _SLOTS = re.compile(r"\{(unit|statement)\}")
-#: What stands in place of :data:`sqlgen.dialects.row_checks.LABEL`.
+#: What stands in place of :data:`sqlgen.dialects.LABEL`.
 _LABEL = "{unit}: statement {statement}"
 
 #: Types of targets that queries do not compare, but in databases that compare all.
@@ -41,7 +40,7 @@ Pieces = Sequence[tuple[str, str]]
 @dataclass(frozen=True)
 class CheckTexts:
     """What stands beside statements: ``opening`` before the first one of a block, ``label`` in
-    place of :data:`sqlgen.dialects.row_checks.LABEL`, ``check`` behind each, ``closing`` behind the
+    place of :data:`sqlgen.dialects.LABEL`, ``check`` behind each, ``closing`` behind the
     last one of a block."""
 
     opening: Pieces = ()

@@ -17,8 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sqlgen.dialects import Exact, Profile
-from sqlgen.dialects.row_checks import LABEL, CheckKind
+from sqlgen.dialects import LABEL, CheckKind, Exact, Profile
 from sqlgen.errors import SqlgenError
 from sqlgen.lazy_imports import errors, exp
 from sqlgen.literals import LiteralParts, Policy, ValueProblem, literal_parts

@@ -679,7 +679,7 @@ def test_entry_points_load(group: str) -> None:
 def test_built_in_dialects_are_entry_points_too() -> None:
     declared = project()["entry-points"]["logreplay.profiles"]
     assert declared == {
-        name: f"sqlgen.dialects.{module}:PROFILE" for name, module in BUILT_IN.items()
+        name: f"sqlgen.dialects.{module}:{name.upper()}" for name, module in BUILT_IN.items()
     }
     assert [profile_named(name).name for name in BUILT_IN] == list(BUILT_IN)
     assert [targets.target_named(name).dialect for name in targets.BUILT_IN] == [*targets.BUILT_IN]

@@ -33,8 +33,7 @@ from replay.pipeline.extent import commit_times
 from replay.pipeline.positions import LogPosition
 from replay.redaction import public
 from replay.targets import Session, target_of
-from sqlgen.dialects import profile_named
-from sqlgen.dialects.row_checks import CheckKind
+from sqlgen.dialects import CheckKind, profile_named
 from sqlgen.row_checks import with_check
 from sqlgen.script import escape_comment, script_prologue, search_path
 

@@ -17,5 +17,5 @@ PART, TEXT, TEXT_END, SLOT, PIECE = range(5)
 OPENING, LABEL, CHECK, CLOSING = range(4)
 #: What SLOT says: nothing, the name of the unit, the number of the statement in it.
 NOTHING, UNIT, NUMBER = range(3)
-#: The byte of :data:`sqlgen.dialects.row_checks.LABEL`.
+#: The byte of :data:`sqlgen.dialects.LABEL`.
 NAMED = 1

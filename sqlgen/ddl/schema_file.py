@@ -19,8 +19,7 @@ from sqlgen.ddl.ddl_clauses import ColumnEntry, KeyClause
 from sqlgen.ddl.ddl_facts import NOT_ENFORCED, Facts
 from sqlgen.ddl.ddl_reader import OWN_DIALECTS, read_schema
 from sqlgen.ddl.expressions import COMPARES, CannotSay, Place, TargetNames, source_name
-from sqlgen.dialects import Profile
-from sqlgen.dialects.ddl_support import AUTO_INCREMENT
+from sqlgen.dialects import AUTO_INCREMENT, Profile
 from sqlgen.names import alike, identifier, table_expression
 from sqlgen.schema import Column, SqlType, Table
 

@@ -5,17 +5,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 from importlib import import_module
 
 from sqlgen.choices import DIALECTS, Deferral
-from sqlgen.dialects.ddl_support import Abilities
-from sqlgen.dialects.row_checks import RowCheck
 from sqlgen.errors import SqlgenError, did_you_mean
 from sqlgen.schema import Column, SqlType
 
-#: The dialects that come with the package, by name: the module that holds each one's ``PROFILE``.
-#: Others are entry points.
-BUILT_IN: dict[str, str] = {name: name for name in DIALECTS}
+#: Dialects that share a module with others, in place of one of their name.
+_IN = {
+    "redshift": "postgres",
+    **dict.fromkeys(("sqlite", "duckdb"), "embedded"),
+    "mariadb": "mysql",
+    "db2zos": "db2",
+    **dict.fromkeys(("snowflake", "bigquery", "spark", "trino"), "warehouses"),
+}
+#: The dialects that come with the package, by name: the module that holds each one's profile, under
+#: the name in capitals. Others are entry points.
+BUILT_IN: dict[str, str] = {name: _IN.get(name, name) for name in DIALECTS}
 
 #: How well a target type holds the values of a source type.
 EXACT, WIDENED, LOSSY, REFUSED = "exact", "widened", "lossy", "refused"
@@ -132,6 +139,84 @@ class TypeRule:
     fidelity: str = EXACT
     note: str = ""
     most_scale: int = 0
+
+
+#: Stands in a rendered statement where its unit and number are filled in, which rendering does not
+#: know. No literal has it: control characters are written as escapes or calls.
+LABEL = "\x01"
+
+
+class CheckKind(Enum):
+    """Where the check stands: in a statement after the one that it is about; in a block that holds
+    several statements and, after each, its check; in a query before, which counts the rows that
+    the conditions find; around the statement."""
+
+    AFTER = "after"
+    BLOCK = "block"
+    BEFORE = "before"
+    AROUND = "around"
+
+
+@dataclass(frozen=True)
+class RowCheck:
+    """``check`` is the text of the check: ``{unit}`` and ``{statement}`` name the unit and the
+    number of the statement in it; of ``BEFORE`` what is selected where the count is another one,
+    and of ``AROUND`` what follows the statement on its line, with ``{label}`` for both.
+
+    ``opening`` and ``closing`` stand around the statements of a ``BLOCK``; ``opening`` of
+    ``AROUND`` is what stands before the statement. ``locks``: the query ``BEFORE`` locks the rows
+    that it counts, so that they stay as they are. ``note``: what a user must know of the count.
+    """
+
+    kind: CheckKind
+    check: str
+    opening: str = ""
+    closing: str = ""
+    locks: bool = False
+    note: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Abilities:
+    """What DDL can say beyond tables, columns and keys. What is not here, a target cannot say, and
+    asking for it raises.
+
+    * ``constraints`` that a new table may have (``check``, ``unique``, ``foreign key``);
+    ``added``: those that ALTER TABLE can add by name.
+    * ``on_delete``, ``on_update``: the rules of foreign keys beside NO ACTION; ``parent_columns``:
+      a foreign key must name the columns it refers to.
+    * ``default``: how a column of a new table says its default value, '' where it cannot.
+      ``add_column``: what a column that is added may have (``default``, ``not null``, or ``not null
+      with default``).
+    * ``identity``: how a column says that the database numbers it where no value is given ({start},
+      {step}, and {bounds} where the database would not begin at {start} by itself), '' where it
+      cannot; ``identity_decimal``: so do columns of type DECIMAL without places after the point;
+      ``identity_after``: the statement that moves it beyond the last value ({table}, {column},
+      {step}, and {last}, MAX or MIN; {place} and {name} are table and column inside a text).
+    * ``sequences``; ``check_option``: views may have WITH CHECK OPTION; ``drop_constraints``: what
+      makes DROP TABLE drop the foreign keys that refer to the table, and nothing else ('' where
+      nothing does that: PostgreSQL's CASCADE takes views along).
+    * ``alter``: whole statements by what they do: ``type``, ``set not null``, ``drop not null``,
+      ``set default``, ``drop default``, ``schema``, ``drop constraint``. Places: {table}, {name}
+      (the table's without schema), {schema}, {column}, {type}, {default}, {constraint}, and what
+      needs to know the column as it is: {definition} (type, default and nullability, all but the
+      name) and {null} (NULL or NOT NULL).
+    """
+
+    constraints: frozenset[str] = frozenset()
+    added: frozenset[str] = frozenset()
+    on_delete: frozenset[str] = frozenset()
+    on_update: frozenset[str] = frozenset()
+    parent_columns: bool = False
+    default: str = ""
+    identity: str = ""
+    identity_decimal: bool = False
+    identity_after: str = ""
+    add_column: frozenset[str] = frozenset()
+    sequences: bool = False
+    check_option: bool = False
+    drop_constraints: str = ""
+    alter: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -260,38 +345,74 @@ def forms(
     }
 
 
+#: What is lost of a moment with its time zone where types have none.
+ZONE_LOST = "the moment is kept, its time zone is not; six fraction digits"
+
+
+def named(*types: str) -> tuple[TypeRule, ...]:
+    """The rules for types that a dialect has under the names of ours."""
+    return tuple(TypeRule(SqlType(name), name) for name in types)
+
+
+def decimals(word: str) -> tuple[TypeRule, ...]:
+    """Those for decimals where they have 38 digits at most."""
+    lost = TypeRule(
+        SqlType.DECIMAL, f"{word}(38, {{scale}})", 0, LOSSY, "38 digits at most", most_scale=38
+    )
+    return TypeRule(SqlType.DECIMAL, f"{word}({{length}}, {{scale}})", 38), lost
+
+
+def timestamps(kind: SqlType, text: str, digits: int) -> tuple[TypeRule, ...]:
+    """Those for timestamps that have some fraction digits at most."""
+    lost = f"{({6: 'six', 7: 'seven', 9: 'nine'})[digits]} fraction digits"
+    return TypeRule(kind, text, digits), TypeRule(kind, text, 0, LOSSY, lost)
+
+
 def large_types(
     boolean: str, decfloat: str, clob: str, blob: str, xml: str, note: str = ""
 ) -> tuple[TypeRule, ...]:
     """The rules for types whose values a log seldom holds. A ``decfloat`` that is no number type
     keeps its text; ``note``: what is lost."""
-    size = LOSSY if note else WIDENED
-    number = "NUM" in decfloat or "DECFLOAT" in decfloat
+
+    def rule(kind: SqlType, text: str, exact: bool, fidelity: str, said: str) -> TypeRule:
+        return TypeRule(kind, text) if exact else TypeRule(kind, text, 0, fidelity, said)
+
+    is_number = "NUM" in decfloat or "DECFLOAT" in decfloat
+    size, said = LOSSY if note else WIDENED, note or "the length is not kept"
+    no_range = "text: no type has its range and its NaN"
     return (
-        TypeRule(
-            SqlType.BOOLEAN,
-            boolean,
-            0,
-            EXACT if boolean.startswith("BOOL") else WIDENED,
-            "" if boolean.startswith("BOOL") else "a number",
-        ),
-        TypeRule(
-            SqlType.DECFLOAT,
-            decfloat,
-            0,
-            EXACT if number else WIDENED,
-            "" if number else "text: no type has its range and its NaN",
-        ),
-        TypeRule(SqlType.CLOB, clob, 0, size, note or "the length is not kept"),
-        TypeRule(SqlType.BLOB, blob, 0, size, note or "the length is not kept"),
-        TypeRule(
-            SqlType.XML,
-            xml,
-            0,
-            EXACT if xml == "XML" else LOSSY,
-            "" if xml == "XML" else "text: not checked to be XML",
-        ),
+        rule(SqlType.BOOLEAN, boolean, boolean.startswith("BOOL"), WIDENED, "a number"),
+        rule(SqlType.DECFLOAT, decfloat, is_number, WIDENED, no_range),
+        rule(SqlType.CLOB, clob, False, size, said),
+        rule(SqlType.BLOB, blob, False, size, said),
+        rule(SqlType.XML, xml, xml == "XML", LOSSY, "text: not checked to be XML"),
     )
+
+
+ALL = frozenset({"check", "unique", "foreign key"})
+RULES = frozenset({"CASCADE", "SET NULL", "SET DEFAULT", "RESTRICT"})
+ANY_COLUMN = frozenset({"default", "not null"})
+
+DEFAULT = "DEFAULT {default}"
+AUTO_INCREMENT = "AUTO_INCREMENT"
+#: Some take anything but plain literals in parentheses only.
+DEFAULT_EXPRESSION = "DEFAULT ({default})"
+
+SET_DATA_TYPE = "ALTER TABLE {table} ALTER COLUMN {column} SET DATA TYPE {type}"
+#: ALTER COLUMN as PostgreSQL has it, and others after it.
+POSTGRES_ALTER: Mapping[str, str] = {
+    "type": "ALTER TABLE {table} ALTER COLUMN {column} TYPE {type}",
+    "set not null": "ALTER TABLE {table} ALTER COLUMN {column} SET NOT NULL",
+    "drop not null": "ALTER TABLE {table} ALTER COLUMN {column} DROP NOT NULL",
+    "set default": "ALTER TABLE {table} ALTER COLUMN {column} SET DEFAULT {default}",
+    "drop default": "ALTER TABLE {table} ALTER COLUMN {column} DROP DEFAULT",
+    "drop constraint": "ALTER TABLE {table} DROP CONSTRAINT {constraint}",
+}
+
+
+def altering(*actions: str) -> dict[str, str]:
+    """Some of these statements."""
+    return {action: POSTGRES_ALTER[action] for action in actions}
 
 
 #: Dialects of profiles that sqlglot has from us.
@@ -302,7 +423,8 @@ def profile_named(name: str) -> Profile:
     """The profile of a dialect. SqlgenError (LR1001) for a name that neither this nor another
     installed package offers."""
     if name in BUILT_IN:
-        built_in: Profile = import_module(f"{__name__}.{BUILT_IN[name]}").PROFILE
+        module = import_module(f"{__name__}.{BUILT_IN[name]}")
+        built_in: Profile = getattr(module, name.upper())
         if built_in.sqlglot in _OURS:  # also where no entry point tells sqlglot of it
             import_module(f"sqlgen.{built_in.sqlglot}")
         return built_in

@@ -6,35 +6,39 @@ the very same text is meant, a full stop after both sides makes blanks at the en
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sqlgen.dialects import (
+    ALL,
+    DEFAULT,
+    POSTGRES_ALTER,
     REFUSED,
+    SET_DATA_TYPE,
     WIDENED,
+    Abilities,
+    CheckKind,
     Exact,
     FloatForm,
     Form,
     OneRow,
     Profile,
+    RowCheck,
     TextForm,
     TypeRule,
     Upsert,
     forms,
     large_types,
+    named,
 )
-from sqlgen.dialects.ddl_support import ALL, DEFAULT, Abilities
 from sqlgen.dialects.reserved_words import RESERVED
-from sqlgen.dialects.row_checks import CheckKind, RowCheck
 from sqlgen.schema import SqlType
 
 _NUMBER = FloatForm("", "", infinity="", nan="", exponent=True, widen=True)
 
-TYPES = (
-    TypeRule(SqlType.SMALLINT, "SMALLINT"),
-    TypeRule(SqlType.INTEGER, "INTEGER"),
-    TypeRule(SqlType.BIGINT, "BIGINT"),
+_DB2_TYPES = (
+    *named("SMALLINT", "INTEGER", "BIGINT", "REAL", "DOUBLE", "DATE", "TIME"),
     TypeRule(SqlType.DECIMAL, "DECIMAL({length}, {scale})", 31),
     TypeRule(SqlType.DECIMAL, "", 0, REFUSED, "a decimal has 31 digits at most"),
-    TypeRule(SqlType.REAL, "REAL"),
-    TypeRule(SqlType.DOUBLE, "DOUBLE"),
     TypeRule(SqlType.CHAR, "CHAR({length})", 254),
     TypeRule(SqlType.CHAR, "VARCHAR({length})", 0, WIDENED, "not padded"),
     TypeRule(SqlType.VARCHAR, "VARCHAR({length})", 32672),
@@ -44,8 +48,6 @@ TYPES = (
     TypeRule(SqlType.VARBINARY, "VARBINARY({length})", 32672),
     TypeRule(SqlType.BINARY, "BLOB(2G)", 0, WIDENED, "cannot be compared, nor be part of a key"),
     TypeRule(SqlType.VARBINARY, "BLOB(2G)", 0, WIDENED, "cannot be compared, nor be part of a key"),
-    TypeRule(SqlType.DATE, "DATE"),
-    TypeRule(SqlType.TIME, "TIME"),
     TypeRule(SqlType.TIMESTAMP, "TIMESTAMP({digits})"),
     TypeRule(
         SqlType.TIMESTAMP_TZ,
@@ -57,7 +59,7 @@ TYPES = (
     *large_types("SMALLINT", "DECFLOAT(34)", "CLOB(2G)", "BLOB(2G)", "XML"),
 )
 
-PROFILE = Profile(
+DB2 = Profile(
     name="db2",
     sqlglot="db2",
     fold="upper",
@@ -69,7 +71,7 @@ PROFILE = Profile(
     nulls_equal=True,
     client="db2 -s +c -tf this-file",
     forms=forms(Form("BX'", "'")),
-    types=TYPES,
+    types=_DB2_TYPES,
     schemas="",
     booleans=("1", "0"),
     text=TextForm(most_bytes=32672),
@@ -96,14 +98,7 @@ PROFILE = Profile(
         add_column=frozenset({"default", "not null with default"}),
         sequences=True,
         check_option=True,
-        alter={
-            "type": "ALTER TABLE {table} ALTER COLUMN {column} SET DATA TYPE {type}",
-            "set not null": "ALTER TABLE {table} ALTER COLUMN {column} SET NOT NULL",
-            "drop not null": "ALTER TABLE {table} ALTER COLUMN {column} DROP NOT NULL",
-            "set default": "ALTER TABLE {table} ALTER COLUMN {column} SET DEFAULT {default}",
-            "drop default": "ALTER TABLE {table} ALTER COLUMN {column} DROP DEFAULT",
-            "drop constraint": "ALTER TABLE {table} DROP CONSTRAINT {constraint}",
-        },
+        alter={**POSTGRES_ALTER, "type": SET_DATA_TYPE},
     ),
     # A compound statement that can be prepared (r0004240) and undoes itself where it signals; the
     # line ends with a semicolon, as db2 -t wants it. Texts are cut after 70 bytes (r0004232).
@@ -113,4 +108,23 @@ PROFILE = Profile(
         " SIGNAL SQLSTATE '75001' SET MESSAGE_TEXT = '{label}: not 1 row'; END IF; END;",
         opening="BEGIN ATOMIC DECLARE ROWS_TOUCHED INTEGER; ",
     ),
+)
+
+#: For programs of z/OS that run scripts (:mod:`sqlgen.clients`). What stands outside literals has
+#: the same code in every EBCDIC code page: CONCAT, no vertical bars
+#: (https://www.ibm.com/docs/SSEPEK_12.0.0/sqlref/src/tpc/db2z_withconcatoperator.html). A binary
+#: string cannot be compared with FOR BIT DATA, which takes a character constant in hexadecimal
+#: digits (https://ibm.com/docs/SSEPEK_13.0.0/sqlref/src/tpc/db2z_stringcomparisionsintro.html). CHR
+#: takes the number of the character in ASCII
+#: (https://www.ibm.com/docs/en/SSEPEK_12.0.0/sqlref/src/tpc/db2z_bif_asciichr.html).
+DB2ZOS = replace(
+    DB2,
+    name="db2zos",
+    client="DSNTEP2",
+    clients=("dsntep2", "dsntep4", "spufi", "dsntiad"),
+    text=TextForm(joiner=" CONCAT ", most_bytes=32704),
+    bit_data=Form("X'", "'"),
+    exact={SqlType.VARCHAR: Exact("", " CONCAT '.'", " CONCAT '.'")},
+    row_check=None,
+    quirks=("Schemas are not made: they come to be with their first table.",),
 )

@@ -1,4 +1,4 @@
-"""MySQL 8.0.19 and later.
+"""MySQL 8.0.19 and later; and MariaDB, but for the collation that compares text without padding.
 
 Nothing hangs on ``sql_mode``: a backslash is written as ``CHAR(92 ...)``, because it escapes or not
 as NO_BACKSLASH_ESCAPES says. The session is set to strict all the same, because otherwise values
@@ -7,36 +7,37 @@ that do not fit are cut without an error, and to take a 0 for a 0 where a column
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sqlgen.dialects import (
+    ALL,
+    ANY_COLUMN,
+    AUTO_INCREMENT,
+    DEFAULT_EXPRESSION,
     LOSSY,
+    RULES,
     WIDENED,
+    Abilities,
+    CheckKind,
     Exact,
     FloatForm,
     Form,
     OneRow,
     Profile,
+    RowCheck,
     TextForm,
     TypeRule,
     Upsert,
     forms,
     large_types,
 )
-from sqlgen.dialects.ddl_support import (
-    ALL,
-    ANY_COLUMN,
-    AUTO_INCREMENT,
-    DEFAULT_EXPRESSION,
-    RULES,
-    Abilities,
-)
 from sqlgen.dialects.reserved_words import RESERVED
-from sqlgen.dialects.row_checks import CheckKind, RowCheck
 from sqlgen.schema import SqlType
 
-NUMBER = FloatForm("", "", infinity="", nan="", exponent=True, widen=True)
+_NUMBER = FloatForm("", "", infinity="", nan="", exponent=True, widen=True)
 
 
-def types(collation: str, most_scale: int = 30) -> tuple[TypeRule, ...]:
+def _types(collation: str, most_scale: int = 30) -> tuple[TypeRule, ...]:
     """Types with text compared by code points, as Db2 compares it; ``most_scale``: of a decimal."""
     return (
         TypeRule(SqlType.SMALLINT, "SMALLINT"),
@@ -88,7 +89,7 @@ def types(collation: str, most_scale: int = 30) -> tuple[TypeRule, ...]:
     )
 
 
-def exact(collation: str) -> dict[SqlType, Exact]:
+def _exact(collation: str) -> dict[SqlType, Exact]:
     """Comparisons by code points, whatever a column's character set. ``collation``: one that does
     not pad; blanks at the end of a CHAR are none of its value."""
     padded, plain = (
@@ -102,7 +103,7 @@ def exact(collation: str) -> dict[SqlType, Exact]:
     }
 
 
-PROFILE = Profile(
+MYSQL = Profile(
     name="mysql",
     sqlglot="mysql",
     fold="lower",
@@ -115,14 +116,14 @@ PROFILE = Profile(
     upsert=Upsert("pair", source="DUAL"),
     client="mysql --default-character-set=utf8mb4 < this-file",
     forms=forms(Form("X'", "'")),
-    types=types("utf8mb4_bin"),
+    types=_types("utf8mb4_bin"),
     indexes="of table",
     schemas="DATABASE",
     text=TextForm(
         special="\\", character="CHAR({} USING utf8mb4)", joiner=", ", joined=Form("CONCAT(", ")")
     ),
-    floats={SqlType.REAL: NUMBER, SqlType.DOUBLE: NUMBER},
-    exact=exact("utf8mb4_0900_bin"),
+    floats={SqlType.REAL: _NUMBER, SqlType.DOUBLE: _NUMBER},
+    exact=_exact("utf8mb4_0900_bin"),
     exact_keys=True,
     folds=True,
     hour_24=frozenset({SqlType.TIME}),
@@ -169,6 +170,22 @@ PROFILE = Profile(
         # an error that tells a text which an expression made
         "SELECT GET_LOCK(RPAD(CONCAT('{unit}: statement {statement} touched ', ROW_COUNT(),"
         " ' rows instead of 1'), 200, ' '), 0) FROM DUAL WHERE ROW_COUNT() <> 1;",
+        note="a row that already is as the statement would make it counts as not touched",
+    ),
+)
+
+MARIADB = replace(
+    MYSQL,
+    name="mariadb",
+    types=_types("utf8mb4_bin", most_scale=38),
+    abilities=replace(MYSQL.abilities, sequences=True),
+    client="mariadb --default-character-set=utf8mb4 < this-file",
+    exact=_exact("utf8mb4_nopad_bin"),
+    row_check=RowCheck(
+        CheckKind.AFTER,
+        "EXECUTE IMMEDIATE IF(ROW_COUNT() = 1, 'DO 0', CONCAT('SIGNAL SQLSTATE ''45000'' SET"
+        " MESSAGE_TEXT = ''{unit}: statement {statement} touched ', ROW_COUNT(), ' rows instead"
+        " of 1'''));",
         note="a row that already is as the statement would make it counts as not touched",
     ),
 )

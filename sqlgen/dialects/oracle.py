@@ -5,31 +5,36 @@ from __future__ import annotations
 
 from sqlgen.choices import Deferral
 from sqlgen.dialects import (
+    ALL,
+    ANY_COLUMN,
+    DEFAULT,
     LOSSY,
     WIDENED,
+    Abilities,
+    CheckKind,
     FloatForm,
     Form,
     OneRow,
     Profile,
+    RowCheck,
     TextForm,
     TypeRule,
     Upsert,
+    decimals,
     forms,
     large_types,
+    timestamps,
 )
-from sqlgen.dialects.ddl_support import ALL, ANY_COLUMN, DEFAULT, Abilities
 from sqlgen.dialects.reserved_words import RESERVED
-from sqlgen.dialects.row_checks import CheckKind, RowCheck
 from sqlgen.schema import SqlType
 
 _EMPTY = "an empty text is NULL"
 
-TYPES = (
+_ORACLE_TYPES = (
     TypeRule(SqlType.SMALLINT, "NUMBER(5)", 0, WIDENED, "up to 99,999"),
     TypeRule(SqlType.INTEGER, "NUMBER(10)", 0, WIDENED, "up to 9,999,999,999"),
     TypeRule(SqlType.BIGINT, "NUMBER(19)", 0, WIDENED, "19 digits"),
-    TypeRule(SqlType.DECIMAL, "NUMBER({length}, {scale})", 38),
-    TypeRule(SqlType.DECIMAL, "NUMBER(38, {scale})", 0, LOSSY, "38 digits at most", 38),
+    *decimals("NUMBER"),
     TypeRule(SqlType.REAL, "BINARY_FLOAT"),
     TypeRule(SqlType.DOUBLE, "BINARY_DOUBLE"),
     TypeRule(SqlType.CHAR, "CHAR({length} CHAR)", 500),
@@ -55,16 +60,12 @@ TYPES = (
     TypeRule(SqlType.VARBINARY, "BLOB", 0, WIDENED, "cannot be compared, nor be part of a key"),
     TypeRule(SqlType.DATE, "DATE", 0, WIDENED, "has a time, which is midnight"),
     TypeRule(SqlType.TIME, "CHAR(8 CHAR)", 0, WIDENED, "text HH:MM:SS: there is no such type"),
-    TypeRule(SqlType.TIMESTAMP, "TIMESTAMP({digits})", 9),
-    TypeRule(SqlType.TIMESTAMP, "TIMESTAMP({digits})", 0, LOSSY, "nine fraction digits"),
-    TypeRule(SqlType.TIMESTAMP_TZ, "TIMESTAMP({digits}) WITH TIME ZONE", 9),
-    TypeRule(
-        SqlType.TIMESTAMP_TZ, "TIMESTAMP({digits}) WITH TIME ZONE", 0, LOSSY, "nine fraction digits"
-    ),
+    *timestamps(SqlType.TIMESTAMP, "TIMESTAMP({digits})", 9),
+    *timestamps(SqlType.TIMESTAMP_TZ, "TIMESTAMP({digits}) WITH TIME ZONE", 9),
     *large_types("NUMBER(1)", "VARCHAR2(42 CHAR)", "CLOB", "BLOB", "CLOB"),
 )
 
-PROFILE = Profile(
+ORACLE = Profile(
     name="oracle",
     sqlglot="oracle",
     fold="upper",
@@ -80,7 +81,7 @@ PROFILE = Profile(
         time=Form(),
         timestamp=Form("TIMESTAMP '", "'"),
     ),
-    types=TYPES,
+    types=_ORACLE_TYPES,
     schemas="",
     indexes="both",
     booleans=("1", "0"),

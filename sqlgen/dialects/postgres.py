@@ -1,82 +1,69 @@
-"""PostgreSQL."""
+"""PostgreSQL, and Amazon Redshift, where a backslash may escape and is written as ``CHR(92)``."""
 
 from __future__ import annotations
 
 from sqlgen.choices import Deferral
 from sqlgen.dialects import (
+    ALL,
+    ANY_COLUMN,
+    DEFAULT,
     LOSSY,
+    POSTGRES_ALTER,
+    REFUSED,
+    RULES,
     WIDENED,
+    ZONE_LOST,
+    Abilities,
+    CheckKind,
+    Exact,
     FloatForm,
     Form,
     OneRow,
     Profile,
+    RowCheck,
     TextForm,
     TypeRule,
     Upsert,
+    altering,
+    decimals,
     forms,
     large_types,
+    named,
+    timestamps,
 )
-from sqlgen.dialects.ddl_support import ALL, ANY_COLUMN, DEFAULT, POSTGRES_ALTER, RULES, Abilities
-from sqlgen.dialects.row_checks import CheckKind, RowCheck
+from sqlgen.dialects.reserved_words import RESERVED, RESERVED_BY_POSTGRES
 from sqlgen.schema import SqlType
 
-#: Words that PostgreSQL reserves (``pg_get_keywords()`` categories R and T, PostgreSQL 15 to 18);
-#: as a name they need quotes.
-RESERVED = frozenset(
-    """
-    all analyse analyze and any array as asc asymmetric authorization binary both case cast
-    check collate collation column concurrently constraint create cross current_catalog
-    current_date current_role current_schema current_time current_timestamp current_user default
-    deferrable desc distinct do else end except false fetch for foreign freeze from full grant
-    group having ilike in initially inner intersect into is isnull join lateral leading left
-    like limit localtime localtimestamp natural not notnull null offset on only or order outer
-    overlaps placing primary references returning right select session_user similar some
-    symmetric system_user table tablesample then to trailing true union unique user using
-    variadic verbose when where window with
-    """.split()
-)
-
-TYPES = (
-    TypeRule(SqlType.SMALLINT, "SMALLINT"),
-    TypeRule(SqlType.INTEGER, "INTEGER"),
-    TypeRule(SqlType.BIGINT, "BIGINT"),
+_POSTGRES_TYPES = (
+    *named("SMALLINT", "INTEGER", "BIGINT", "REAL", "DATE"),
     TypeRule(SqlType.DECIMAL, "DECIMAL({length}, {scale})"),
-    TypeRule(SqlType.REAL, "REAL"),
     TypeRule(SqlType.DOUBLE, "DOUBLE PRECISION"),
     TypeRule(SqlType.CHAR, "CHAR({length})"),
     TypeRule(SqlType.VARCHAR, "VARCHAR({length})"),
     TypeRule(SqlType.BINARY, "BYTEA", 0, WIDENED, "the length is not kept"),
     TypeRule(SqlType.VARBINARY, "BYTEA", 0, WIDENED, "the length is not kept"),
-    TypeRule(SqlType.DATE, "DATE"),
     TypeRule(SqlType.TIME, "TIME(0)"),
-    TypeRule(SqlType.TIMESTAMP, "TIMESTAMP({digits})", 6),
-    TypeRule(SqlType.TIMESTAMP, "TIMESTAMP({digits})", 0, LOSSY, "six fraction digits"),
-    TypeRule(
-        SqlType.TIMESTAMP_TZ,
-        "TIMESTAMPTZ({digits})",
-        0,
-        LOSSY,
-        "the moment is kept, its time zone is not; six fraction digits",
-    ),
+    *timestamps(SqlType.TIMESTAMP, "TIMESTAMP({digits})", 6),
+    TypeRule(SqlType.TIMESTAMP_TZ, "TIMESTAMPTZ({digits})", 0, LOSSY, ZONE_LOST),
     *large_types("BOOLEAN", "NUMERIC", "TEXT", "BYTEA", "XML"),
 )
 
 #: Columns that each table has of its own.
 SYSTEM_COLUMNS = frozenset({"tableoid", "xmin", "cmin", "xmax", "cmax", "ctid"})
 
-PROFILE = Profile(
+POSTGRES = Profile(
     name="postgres",
     system_columns=SYSTEM_COLUMNS,
     sqlglot="postgres",
     fold="lower",
     name_length=63,
-    reserved=RESERVED,
+    reserved=RESERVED_BY_POSTGRES,
     time_digits=6,
     one_row=OneRow("locator", "ctid", "tableoid"),
     upsert=Upsert("conflict"),
     client="psql -v ON_ERROR_STOP=1 -f this-file",
     forms=forms(Form("'\\x", "'::bytea")),
-    types=TYPES,
+    types=_POSTGRES_TYPES,
     text=TextForm(special="\\", escaped=Form("E'", "'")),
     floats={SqlType.REAL: FloatForm(typed="::real"), SqlType.DOUBLE: FloatForm()},
     hour_24=frozenset({SqlType.TIME}),
@@ -113,5 +100,72 @@ PROFILE = Profile(
         CheckKind.BEFORE,
         "CAST('{label} finds ' || COUNT(*) || ' rows instead of 1' AS INTEGER)",
         locks=True,
+    ),
+)
+
+_REDSHIFT_BYTES = "lengths are bytes: four for each character are reserved"
+
+_REDSHIFT_TYPES = (
+    *named("SMALLINT", "INTEGER", "BIGINT", "REAL", "DATE", "TIME"),
+    *decimals("DECIMAL"),
+    TypeRule(SqlType.DOUBLE, "DOUBLE PRECISION"),
+    TypeRule(
+        SqlType.CHAR,
+        "VARCHAR({bytes})",
+        16383,
+        WIDENED,
+        f"CHAR holds single bytes only; {_REDSHIFT_BYTES}",
+    ),
+    TypeRule(SqlType.VARCHAR, "VARCHAR({bytes})", 16383, WIDENED, _REDSHIFT_BYTES),
+    TypeRule(SqlType.VARCHAR, "VARCHAR(65535)", 0, LOSSY, "65,535 bytes at most"),
+    TypeRule(SqlType.BINARY, "VARBYTE({length})", 1024000, WIDENED, "may be shorter"),
+    TypeRule(SqlType.VARBINARY, "VARBYTE({length})", 1024000),
+    TypeRule(SqlType.VARBINARY, "", 0, REFUSED, "1,024,000 bytes at most"),
+    *timestamps(SqlType.TIMESTAMP, "TIMESTAMP", 6),
+    TypeRule(SqlType.TIMESTAMP_TZ, "TIMESTAMPTZ", 0, LOSSY, ZONE_LOST),
+    *large_types(
+        "BOOLEAN",
+        "VARCHAR(42)",
+        "VARCHAR(65535)",
+        "VARBYTE(1024000)",
+        "VARCHAR(65535)",
+        "65,535 characters, 1,024,000 bytes at most",
+    ),
+)
+_REDSHIFT_TEXT = Exact("", " || '.'", " || '.'")
+
+REDSHIFT = Profile(
+    name="redshift",
+    system_columns=SYSTEM_COLUMNS | {"oid", "deletexid", "insertxid"},
+    sqlglot="redshift",
+    fold="lower",
+    name_length=127,
+    reserved=RESERVED,
+    time_digits=6,
+    one_row=OneRow(""),
+    upsert=Upsert("replace"),
+    client="psql -v ON_ERROR_STOP=1 -f this-file",
+    forms=forms(Form("FROM_HEX('", "')")),
+    types=_REDSHIFT_TYPES,
+    indexes="",
+    text=TextForm(special="\\"),
+    floats={
+        SqlType.REAL: FloatForm("CAST('", "' AS REAL)", nan=""),
+        SqlType.DOUBLE: FloatForm("CAST('", "' AS DOUBLE PRECISION)", nan=""),
+    },
+    exact={SqlType.VARCHAR: _REDSHIFT_TEXT},
+    hour_24=frozenset({SqlType.TIME}),
+    session=("SET client_encoding TO 'UTF8';", "SET datestyle TO 'ISO, YMD';"),
+    quirks=("Primary and foreign keys are not enforced.",),
+    abilities=Abilities(
+        constraints=frozenset({"unique", "foreign key"}),
+        added=frozenset({"unique", "foreign key"}),
+        default=DEFAULT,
+        identity="GENERATED BY DEFAULT AS IDENTITY({start}, {step})",
+        add_column=ANY_COLUMN,
+        alter=altering("drop constraint"),
+    ),
+    row_check=RowCheck(
+        CheckKind.BEFORE, "CAST('{label} finds ' || COUNT(*) || ' rows instead of 1' AS INTEGER)"
     ),
 )

@@ -11,9 +11,15 @@ statement of the log's own that changes the structure is written again in its ow
 from __future__ import annotations
 
 from sqlgen.dialects import (
+    ALL,
+    ANY_COLUMN,
+    DEFAULT,
     LOSSY,
+    POSTGRES_ALTER,
     REFUSED,
+    RULES,
     WIDENED,
+    Abilities,
     FloatForm,
     Form,
     OneRow,
@@ -22,29 +28,25 @@ from sqlgen.dialects import (
     TypeRule,
     Upsert,
     forms,
+    named,
+    timestamps,
 )
-from sqlgen.dialects.ddl_support import ALL, ANY_COLUMN, DEFAULT, RULES, Abilities
 from sqlgen.dialects.reserved_words import RESERVED
 from sqlgen.schema import SqlType
 
 _NUMBER = FloatForm("", "", infinity="", nan="", exponent=True, widen=True)
 
-TYPES = (
-    TypeRule(SqlType.SMALLINT, "SMALLINT"),
-    TypeRule(SqlType.INTEGER, "INTEGER"),
-    TypeRule(SqlType.BIGINT, "BIGINT"),
+_SOLIDDB_TYPES = (
+    *named("SMALLINT", "INTEGER", "BIGINT", "REAL", "DATE"),
     TypeRule(SqlType.DECIMAL, "NUMERIC({length}, {scale})", 52),
     TypeRule(SqlType.DECIMAL, "", 0, REFUSED, "a decimal has 52 digits at most"),
-    TypeRule(SqlType.REAL, "REAL"),
     TypeRule(SqlType.DOUBLE, "DOUBLE PRECISION"),
     TypeRule(SqlType.CHAR, "WCHAR({length})"),
     TypeRule(SqlType.VARCHAR, "WVARCHAR({length})"),
     TypeRule(SqlType.BINARY, "BINARY({length})"),
     TypeRule(SqlType.VARBINARY, "VARBINARY({length})"),
-    TypeRule(SqlType.DATE, "DATE"),
     TypeRule(SqlType.TIME, "TIME", 0, LOSSY, "no 24:00:00"),
-    TypeRule(SqlType.TIMESTAMP, "TIMESTAMP", 9),
-    TypeRule(SqlType.TIMESTAMP, "TIMESTAMP", 0, LOSSY, "nine fraction digits"),
+    *timestamps(SqlType.TIMESTAMP, "TIMESTAMP", 9),
     TypeRule(SqlType.TIMESTAMP_TZ, "WVARCHAR(42)", 0, WIDENED, "text: no type has a time zone"),
     TypeRule(SqlType.BOOLEAN, "SMALLINT", 0, WIDENED, "a number"),
     TypeRule(SqlType.DECFLOAT, "DECIMAL", 0, LOSSY, "52 digits at most, and no NaN"),
@@ -53,7 +55,7 @@ TYPES = (
     TypeRule(SqlType.XML, "LONG WVARCHAR", 0, LOSSY, "text: not checked to be XML"),
 )
 
-PROFILE = Profile(
+SOLIDDB = Profile(
     name="soliddb",
     sqlglot="soliddb",
     fold="upper",
@@ -67,7 +69,7 @@ PROFILE = Profile(
         **forms(Form("CAST('", "' AS VARBINARY)")),
         SqlType.DECFLOAT: Form("CAST('", "' AS DECIMAL)"),
     },
-    types=TYPES,
+    types=_SOLIDDB_TYPES,
     text=TextForm(character=""),
     floats={SqlType.REAL: _NUMBER, SqlType.DOUBLE: _NUMBER},
     as_text=frozenset({SqlType.TIMESTAMP_TZ}),
@@ -92,13 +94,10 @@ PROFILE = Profile(
         sequences=True,
         check_option=True,
         alter={
+            **POSTGRES_ALTER,
             "type": "ALTER TABLE {table} MODIFY COLUMN {column} {type}",
             "set not null": "ALTER TABLE {table} ALTER COLUMN {column} ADD NOT NULL",
-            "drop not null": "ALTER TABLE {table} ALTER COLUMN {column} DROP NOT NULL",
-            "set default": "ALTER TABLE {table} ALTER COLUMN {column} SET DEFAULT {default}",
-            "drop default": "ALTER TABLE {table} ALTER COLUMN {column} DROP DEFAULT",
             "schema": "ALTER TABLE {table} MODIFY SCHEMA {schema}",
-            "drop constraint": "ALTER TABLE {table} DROP CONSTRAINT {constraint}",
         },
     ),
 )

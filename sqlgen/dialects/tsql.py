@@ -7,22 +7,30 @@ points outside keys, and NUL is refused.
 from __future__ import annotations
 
 from sqlgen.dialects import (
+    ALL,
+    ANY_COLUMN,
+    DEFAULT,
     LOSSY,
+    RULES,
     WIDENED,
+    Abilities,
+    CheckKind,
     Exact,
     FloatForm,
     Form,
     OneRow,
     Profile,
+    RowCheck,
     TextForm,
     TypeRule,
     Upsert,
+    decimals,
     forms,
     large_types,
+    named,
+    timestamps,
 )
-from sqlgen.dialects.ddl_support import ALL, ANY_COLUMN, DEFAULT, RULES, Abilities
 from sqlgen.dialects.reserved_words import RESERVED
-from sqlgen.dialects.row_checks import CheckKind, RowCheck
 from sqlgen.schema import SqlType
 
 _NUMBER = FloatForm("", "", infinity="", nan="", exponent=True, widen=True)
@@ -32,13 +40,9 @@ _BIN2 = "COLLATE Latin1_General_100_BIN2"
 _TEXT = Exact("", " + N'.'", f" + N'.' {_BIN2}")
 _BYTES = Exact("", " + 0x01", " + 0x01")
 
-TYPES = (
-    TypeRule(SqlType.SMALLINT, "SMALLINT"),
-    TypeRule(SqlType.INTEGER, "INTEGER"),
-    TypeRule(SqlType.BIGINT, "BIGINT"),
-    TypeRule(SqlType.DECIMAL, "DECIMAL({length}, {scale})", 38),
-    TypeRule(SqlType.DECIMAL, "DECIMAL(38, {scale})", 0, LOSSY, "38 digits at most", 38),
-    TypeRule(SqlType.REAL, "REAL"),
+_TSQL_TYPES = (
+    *named("SMALLINT", "INTEGER", "BIGINT", "REAL", "DATE"),
+    *decimals("DECIMAL"),
     TypeRule(SqlType.DOUBLE, "FLOAT(53)"),
     TypeRule(SqlType.CHAR, f"NCHAR({{length}}) {_BIN2}", 4000),
     TypeRule(SqlType.VARCHAR, f"NVARCHAR({{length}}) {_BIN2}", 4000),
@@ -53,16 +57,13 @@ TYPES = (
     TypeRule(SqlType.BINARY, "VARBINARY(MAX)", 0, WIDENED, "cannot be part of a key"),
     TypeRule(SqlType.VARBINARY, "VARBINARY({length})", 8000),
     TypeRule(SqlType.VARBINARY, "VARBINARY(MAX)", 0, WIDENED, "cannot be part of a key"),
-    TypeRule(SqlType.DATE, "DATE"),
     TypeRule(SqlType.TIME, "TIME(0)", 0, LOSSY, "no 24:00:00"),
-    TypeRule(SqlType.TIMESTAMP, "DATETIME2({digits})", 7),
-    TypeRule(SqlType.TIMESTAMP, "DATETIME2({digits})", 0, LOSSY, "seven fraction digits"),
-    TypeRule(SqlType.TIMESTAMP_TZ, "DATETIMEOFFSET({digits})", 7),
-    TypeRule(SqlType.TIMESTAMP_TZ, "DATETIMEOFFSET({digits})", 0, LOSSY, "seven fraction digits"),
+    *timestamps(SqlType.TIMESTAMP, "DATETIME2({digits})", 7),
+    *timestamps(SqlType.TIMESTAMP_TZ, "DATETIMEOFFSET({digits})", 7),
     *large_types("BIT", "NVARCHAR(42)", "NVARCHAR(MAX)", "VARBINARY(MAX)", "XML"),
 )
 
-PROFILE = Profile(
+TSQL = Profile(
     name="tsql",
     sqlglot="tsql",
     fold="lower",
@@ -75,7 +76,7 @@ PROFILE = Profile(
     nulls_equal=True,
     client="sqlcmd -b -x -f 65001 -i this-file",
     forms=forms(Form("0x", "")),
-    types=TYPES,
+    types=_TSQL_TYPES,
     indexes="of table",
     booleans=("1", "0"),
     text=TextForm(

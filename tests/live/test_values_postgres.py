@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sqlgen.dialects import profile_named
-from sqlgen.dialects.postgres import RESERVED
+from sqlgen.dialects.reserved_words import RESERVED_BY_POSTGRES as RESERVED
 from sqlgen.render.staged_merge import Merging
 from sqlgen.render_options import RenderOptions
 from sqlgen.rows import Rows
