@@ -19,7 +19,6 @@ from replay.changes.order import run_starts
 from replay.dependencies.key_spaces import KeySpaces, key_spaces
 from replay.dependencies.least_turned import Cycle
 from replay.dependencies.parking import MOST, parking
-from replay.dependencies.raw_keys import RawKeys
 from replay.dependencies.unique_order import (
     Entry,
     RowAbilities,
@@ -114,7 +113,6 @@ class ConstraintOrder:
         self.unwritten: Mapping[int, int] = {}
         self.row_ids: Hashes = np.zeros(0, np.uint64)
         self.ids_differ = False
-        self.raw_keys = RawKeys(log, self.spaces)
         self.untold = UntoldKeys(log, self.spaces, constraints)
         self.foreign_waits, self.unique_waits = able, unique_waits
         self.lacking: frozenset[int] = frozenset()
@@ -327,12 +325,9 @@ class ConstraintOrder:
         changes need no more."""
         kind = batch.change[rows]
         of_keys = rows[np.where(kind == Change.UPDATE, moved[rows], True)]
-        met = self.raw_keys.met_spans(batch, of_keys, span)
-        if met is None:
-            write_sets = WriteSets(self.log, self.spaces, with_images=False, with_nulls=True)
-            touches = of_rows(write_sets.touches(batch.part(of_keys)), of_keys)
-            touches = nulls_once(touches, span, len(self.spaces.spaces))
-            met = met_spans(touches, span)
+        write_sets = WriteSets(self.log, self.spaces, with_images=False, with_nulls=True)
+        touches = of_rows(write_sets.touches(batch.part(of_keys)), of_keys)
+        met = met_spans(nulls_once(touches, span, len(self.spaces.spaces)), span)
         return rows[np.isin(span[rows], met)]
 
     def _by_keys(

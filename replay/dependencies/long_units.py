@@ -17,8 +17,7 @@ from replay.arrays import Bytes, Hashes, Index, Mask, Records
 from replay.changes.envelope import ROW_CHANGES, Change
 from replay.decoding.hashes import mixed
 from replay.dependencies.constraint_order import ConstraintOrder, nulls_once, of_rows
-from replay.dependencies.raw_keys import KeyTouches
-from replay.dependencies.unique_order import crossed_units
+from replay.dependencies.unique_order import crossed_units, met_spans
 from replay.dependencies.write_sets import TOUCH, ChangeBatch, KeyRole, WriteSets
 from replay.spill import PARTS, in_parts
 
@@ -26,7 +25,8 @@ from replay.spill import PARTS, in_parts
 #: 30 million.
 PART = 1 << 19
 
-_KEY = np.dtype([("key", "<u8"), ("change", "<i8"), ("takes", "?")])
+#: What of a touch says which keys meet.
+_KEY = np.dtype([("key", "<u8"), ("change", "<i8"), ("role", "u1")])
 
 #: The changes of a unit in windows, in log order; may be called again.
 Windows = Callable[[], Iterator[ChangeBatch]]
@@ -47,10 +47,6 @@ class _Window:
     span: Index
     rows: Index
     group: Index
-
-
-class _Unknown(Exception):
-    """The bytes of an image do not tell its keys."""
 
 
 class _LongUnit:
@@ -125,42 +121,27 @@ class _LongUnit:
 
     def _met(self, suspects: Index) -> Index:
         """The stretches in which a key that one change takes is touched again by a later one."""
-        try:
-            return self._met_by(suspects, self._raw_keys)
-        except _Unknown:
-            return self._met_by(suspects, self._decoded_keys)
 
-    def _met_by(self, suspects: Index, keys: Callable[[_Window, Index], KeyTouches]) -> Index:
         def of_windows() -> Iterator[Records]:
             for window in self._windows():
-                touches = keys(window, window.rows[np.isin(window.group, suspects)])
-                records = np.zeros(len(touches.key), _KEY)
-                records["key"], records["takes"] = touches.key, touches.takes
-                records["change"] = touches.change + window.base
-                yield records
+                rows = window.rows[np.isin(window.group, suspects)]
+                touches = self._writes(window, rows, with_images=False)
+                keys = np.zeros(len(touches), _KEY)
+                for name in _KEY.names or ():
+                    keys[name] = touches[name]
+                yield keys
 
         met = [np.zeros(0, np.int64)]
-        for records in self._by_key(of_windows(), _KEY):
-            columns = (np.ascontiguousarray(records[name]) for name in _KEY.names or ())
-            met.append(np.unique(self._span(KeyTouches(*columns).taken_again())))
+        for held in self._by_key(of_windows(), _KEY):
+            keys, _, span = self._compact(held)
+            met.append(met_spans(keys, span))
         return np.unique(np.concatenate(met))
-
-    def _raw_keys(self, window: _Window, rows: Index) -> KeyTouches:
-        touches = self.order.raw_keys.touches(window.batch, rows, window.span)
-        if touches is None:
-            raise _Unknown
-        return touches
-
-    def _decoded_keys(self, window: _Window, rows: Index) -> KeyTouches:
-        writes = self._writes(window, rows, with_images=False)
-        key, change = (np.ascontiguousarray(writes[name]) for name in ("key", "change"))
-        return KeyTouches.of(key, window.span, change, writes["role"] == KeyRole.CREATE)
 
     def _writes(self, window: _Window, rows: Index, with_images: bool) -> Records:
         """The keys that changes ``rows`` take or give up."""
         order = self.order
         write_sets = WriteSets(order.log, order.spaces, with_images=with_images, with_nulls=True)
-        touches = of_rows(write_sets.touches(window.batch.part(rows)), rows)
+        touches = of_rows(write_sets.touches(window.batch.part(rows)), window.base + rows)
         return touches[touches["role"] <= KeyRole.DESTROY]
 
     def _crossed(self, suspects: Index, met: Index) -> bool:
@@ -170,9 +151,7 @@ class _LongUnit:
         def of_windows() -> Iterator[Records]:
             for window in self._windows():
                 wanted = np.isin(window.group, suspects) & np.isin(window.span[window.rows], met)
-                touches = self._writes(window, window.rows[wanted], with_images=True)
-                touches["change"] += window.base
-                yield touches
+                yield self._writes(window, window.rows[wanted], with_images=True)
 
         for held in self._by_key(of_windows(), TOUCH):
             touches, kind, span = self._compact(held)

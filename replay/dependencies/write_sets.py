@@ -13,7 +13,7 @@ are tied to those in another by :mod:`replay.dependencies.links`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from enum import IntEnum
 
 import numpy as np
@@ -86,17 +86,13 @@ KeyHashes = tuple[Hashes, npt.NDArray[np.uint32], Mask]
 class ChangeBatch:
     """Changes to take touches from: ``records`` (dtype :data:`replay.changes.envelope.RECORD`,
     segments of a change side by side) and per change the row of its first record, its number of
-    segments, what it is (:class:`Change`) and its table version. ``images``: those that are known
-    of some changes of a table version and kind, in parts: which changes, rising, and the images."""
+    segments, what it is (:class:`Change`) and its table version."""
 
     records: Records
     head: Index
     weight: Index
     change: Bytes
     version: Versions
-    images: Mapping[tuple[int, Change], Sequence[tuple[Index, Images]]] = field(
-        default_factory=dict
-    )
 
     def part(self, rows: Index) -> ChangeBatch:
         """Some of the changes."""

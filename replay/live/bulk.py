@@ -22,7 +22,6 @@ from replay.arrays import Index, Mask
 from replay.changes.catalog import any_masked
 from replay.changes.envelope import ROW_CHANGES, Change, distinct
 from replay.dependencies.key_spaces import KeySpaces
-from replay.dependencies.raw_keys import RawKeys
 from replay.dependencies.write_sets import WRITES, ChangeBatch, KeyRole, WriteSets
 from replay.errors import InputError, counted
 from replay.live.route import UnitGroup
@@ -145,7 +144,6 @@ class IndependentChanges:
         self.row_loads, self.log = row_loads, row_loads.log
         self.names = _TargetNames(row_loads)
         self.spaces = KeySpaces(self.log.catalog, self.names.constraints())
-        self.raw_keys = RawKeys(self.log, self.spaces)
         versions = self.log.catalog.versions
         self.movable = np.array([self._movable(number) for number in range(len(versions))], bool)
 
@@ -171,15 +169,6 @@ class IndependentChanges:
     def _tied(self, batch: ChangeBatch) -> Mask:
         """Which changes share a key with another one, of which one writes what has that key; and
         updates that give a row another key."""
-        alone = self.raw_keys.alone(batch)
-        if alone is None:
-            return self._tied_by_value(batch)
-        rows = np.flatnonzero(~alone)
-        tied = np.zeros(len(alone), bool)
-        tied[rows] = self._tied_by_value(batch.part(rows))
-        return tied
-
-    def _tied_by_value(self, batch: ChangeBatch) -> Mask:
         write_sets = WriteSets(self.log, self.spaces, with_images=False)
         touches = write_sets.touches(batch)
         if write_sets.unreadable:

@@ -258,10 +258,6 @@ class IndexedLog(ABC):
         """What the records say of a table's structure."""
         return [self.changes[int(record["file"]), int(record["offset"])] for record in records]
 
-    def image_reading(self, version: int) -> int | None:
-        """None: these images have a layout of their own."""
-        return None
-
     def plain_rows(self, version: int) -> PlainRows | None:
         """None: machine code takes images of Log Master."""
         return None

@@ -243,11 +243,6 @@ class ImageSource(Protocol):
         version (its index in the catalog) lie. Images that do not fit are bad."""
         ...
 
-    def image_reading(self, version: int) -> int | None:
-        """The reading under which :func:`replay.decoding.images.walk` reads the images of a table
-        version; None where :meth:`walk` reads another layout."""
-        ...
-
     def plain_rows(self, version: int) -> PlainRows | None:
         """How the images of a table version lie, so that compiled code may read those that are as
         it says, where :meth:`walk` finds and decodes the same; None where nothing is said."""

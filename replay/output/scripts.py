@@ -6,7 +6,6 @@ and rendered column by column, and their statements are put back into order.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,7 +21,7 @@ from replay.changes.selection import REASON, UNSATISFIED, UNWRITTEN
 from replay.dependencies.constraint_order import Arranged, ConstraintOrder, with_shown
 from replay.dependencies.write_sets import ChangeBatch
 from replay.errors import Finding
-from replay.logs import Images, LogFile
+from replay.logs import LogFile
 from replay.native import machine_code
 from replay.output.delete_and_reinsert import RowParts
 from replay.output.script_file import Sink, Written, pace_of
@@ -47,9 +46,6 @@ with when_used():  # what some scripts alone need
 #: Bytes of log of a unit whose changes are ordered by their keys all together: statements of one
 #: chunk must fit into what Arrow's strings address.
 LONGEST_CROSSED = 512 << 20
-
-#: The images of a chunk's changes by table version and kind, in parts.
-_Seen = dict[tuple[int, Change], list[tuple[Index, Images]]]
 
 
 @dataclass(frozen=True)
@@ -161,7 +157,6 @@ class BucketRenderer(BucketReader[ChunkStatements]):
         version and kind, and their order."""
         texts = _Texts(len(changes.head))
         moved = np.zeros(len(changes.head), bool)
-        seen: _Seen = defaultdict(list)
         live = self._live(changes)
         self._together(changes, live, moved, texts)
         for rows, kind, version in self._groups(changes, live):
@@ -170,12 +165,11 @@ class BucketRenderer(BucketReader[ChunkStatements]):
                     for part, image in self._images(changes, some, kind):
                         made = decoder.statements(version, kind, image)
                         texts.add(part, self._row_statements(changes, part, version, made, moved))
-                        seen[version, kind].append((part, image))
             elif kind in TABLE_EVENTS:
                 texts.add(rows, self._event_statements(changes, rows, kind, version))
             elif kind is Change.STRUCTURE:
                 texts.add(rows, self._structure_statements(changes, rows, version))
-        arranged = self._arranged(changes, moved, seen)
+        arranged = self._arranged(changes, moved)
         place = texts.places()[arranged.sequence]
         if arranged.part is not None:
             parts = np.flatnonzero(arranged.part)
@@ -354,17 +348,17 @@ class BucketRenderer(BucketReader[ChunkStatements]):
             return 0
         return int(pc.count_substring(text, "\n").to_numpy()[counted].sum())
 
-    def _arranged(self, changes: ChunkChanges, moved: Mask, seen: _Seen) -> Arranged:
+    def _arranged(self, changes: ChunkChanges, moved: Mask) -> Arranged:
         """The changes in the order of the script; refuses units that have none. Work that was
         rolled back is only shown: it takes no part in the order of the rest."""
         shown = changes.uncommitted > 0
         if not shown.any():
-            return self._in_order(changes, moved, seen)
+            return self._in_order(changes, moved)
         kept = np.flatnonzero(~shown)
-        arranged = self._in_order(changes.part(kept), moved[kept], {})
+        arranged = self._in_order(changes.part(kept), moved[kept])
         return with_shown(arranged, kept, changes.unit, self.plan.mode == "undo")
 
-    def _in_order(self, changes: ChunkChanges, moved: Mask, seen: _Seen) -> Arranged:
+    def _in_order(self, changes: ChunkChanges, moved: Mask) -> Arranged:
         """The order of changes that are written."""
         count = len(changes.head)
         if self.plan.mode == "redo":
@@ -377,7 +371,7 @@ class BucketRenderer(BucketReader[ChunkStatements]):
             )
         live = (changes.outcome == 0) & ~self.bad_units[changes.unit]
         batch = ChangeBatch(
-            changes.records, changes.head, changes.weight, changes.change, changes.version, seen
+            changes.records, changes.head, changes.weight, changes.change, changes.version
         )
         unwritten = self._unwritten(changes, live)
         arranged = self.order.arrange(batch, changes.unit, live, sequence, moved, unwritten)

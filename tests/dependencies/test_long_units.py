@@ -12,16 +12,36 @@ import numpy as np
 import pytest
 
 from replay.arrays import Index
-from replay.changes.envelope import ROW_CHANGES, Change
+from replay.changes.envelope import RECORD, ROW_CHANGES, Change
 from replay.dependencies import long_units
 from replay.dependencies.constraint_order import ConstraintOrder
+from replay.dependencies.passes import assemble
 from replay.dependencies.write_sets import ChangeBatch
 from replay.logs.logmaster.opening import open_log
 from replay.logs.logmaster.reader import LogmasterLog
+from replay.pipeline.scan import sort_records
 from sqlgen.choices import Deferral
 from sqlgen.constraints import Constraints
-from tests.dependencies.test_raw_keys import OTHER, TABLE, batch_of, unique
-from tests.support.logbuilder import LogBuilder
+from tests.support.logbuilder import Col, LogBuilder, Tab
+
+TABLE = Tab(
+    "T",
+    (
+        Col("A", "INT", 2, key=1),
+        Col("N", "CHAR", 3, nulls="Y"),
+        Col("B", "INT", 8, key=2),
+        Col("U", "INT", 4),
+        Col("V", "VCHR", 9),
+        Col("W", "INT", 4),
+    ),
+    obid=5,
+)
+OTHER = Tab("OTHER", (Col("K", "INT", 4, key=1), Col("X", "INT", 4, nulls="Y")), obid=6)
+
+
+def unique(*columns: str, table: str = "T") -> Constraints:
+    return Constraints(keys=((f"TESTOWN.{table}", columns),))
+
 
 KEYS = Constraints(
     keys=(*unique("U").keys, *unique("X", table="OTHER").keys, *unique("V", "N").keys)
@@ -57,6 +77,16 @@ def history(folder: Path, draw: random.Random) -> LogmasterLog:
                 case _:
                     unit.event(table, "DM")
     return open_log(*log.write(folder))
+
+
+def batch_of(log: LogmasterLog) -> ChangeBatch:
+    records = np.zeros(0, RECORD)
+    for split, offsets, lengths in log.splits(1 << 20):
+        envelope = log.envelope(split.file, offsets, lengths)
+        change, version = log.classify(envelope)
+        every = np.arange(len(offsets))
+        records = sort_records(split.file, 1, offsets, lengths, envelope, change, version, every)
+    return assemble(records)
 
 
 def windows(batch: ChangeBatch, rows: Index, size: int) -> Iterator[ChangeBatch]:
