@@ -4,11 +4,10 @@ units of recovery begin."""
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from typing import NamedTuple
 
 import numpy as np
 
-from replay.arrays import Bytes, Hashes, Index, Mask, Records, Versions
+from replay.arrays import Bytes, Index, Mask, Records, Versions
 from replay.changes.envelope import RECORD, Envelope, field_slice
 from replay.decoding import codecs
 
@@ -48,17 +47,6 @@ class Chunk:
     stop: int
     piece: int = 0
     pieces: int = 1
-
-
-def each_alone(records: Records, unit: Index) -> ChunkChanges:
-    """The changes of records of which none is odd: each is one."""
-    count = len(records)
-    change, version, origin = (
-        np.ascontiguousarray(records[name]) for name in ("change", "version", "origin")
-    )
-    every, ones = np.arange(count), np.ones(count, np.int64)
-    outcome, uncommitted = (np.zeros(count, np.uint8) for _ in range(2))
-    return ChunkChanges(records, every, ones, unit, change, version, origin, outcome, uncommitted)
 
 
 def joined(records: Records, unit: Index) -> ChunkChanges:
@@ -102,64 +90,23 @@ def uncommitted_of(envelope: Envelope) -> Bytes:
     return result
 
 
-# -- where units and chunks begin
+# -- where units begin
 # -------------------------------------------------------------------------------------------------
 
-#: Records that are walked along together, and of which it is told together whether some are odd.
-STEP, BLOCK = 1 << 16, 64
-#: What tells units apart, which a record begins with, and what tells the changes of one apart.
-_UNIT, _CHANGE = ("commit", "unit"), ("position", "segment")
+#: Records that are walked along together.
+STEP = 1 << 16
+#: What tells units apart, which a record begins with.
+_UNIT = ("commit", "unit")
 
 
-class WalkedRecords(NamedTuple):
-    """The first record of each unit, rising, and of each :data:`BLOCK` records whether some are not
-    a whole change of their own: segments, records with damaged headers, those that are the same
-    change as the one before, and those that say something else of their unit than its first one.
-    """
-
-    unit_start: Index
-    odd: Mask
-
-    def each_alone(self, start: int, stop: int) -> bool:
-        """Whether each of some records is a whole change of its own; False too where it is not
-        known."""
-        return not self.odd[start // BLOCK : -(-stop // BLOCK)].any()
-
-
-def walked(records: Records) -> WalkedRecords:
-    """What a walk along ``records``, which are in commit order, finds."""
-    starts, odd = [np.arange(min(len(records), 1))], [np.zeros(0, bool)]
-    facts = records["unit_facts"][:1].copy()
+def unit_starts(records: Records) -> Index:
+    """The first record of each unit, rising, among ``records``, which are in commit order."""
+    starts = [np.arange(min(len(records), 1))]
     for low in range(0, len(records), STEP):
         first = max(low - 1, 0)
-        some = np.ascontiguousarray(records[first : low + STEP])
-        strange = np.empty(len(some), bool)
-        strange[0] = _alone(some[:1])[0]
-        begun, strange[1:], facts = _compared(some, facts)
-        starts.append(begun + first)
-        places_of_blocks = np.arange(0, len(some) - (low - first), BLOCK)
-        odd.append(np.logical_or.reduceat(strange[low - first :], places_of_blocks))
-    return WalkedRecords(np.concatenate(starts), np.concatenate(odd))
-
-
-def _alone(records: Records) -> Mask:
-    """Which records are segments, or damaged."""
-    odd: Mask = records["damaged"] | (records["segment"] > 1) | (records["segments"] > 1)
-    return odd
-
-
-def _compared(records: Records, facts: Hashes) -> tuple[Index, Mask, Hashes]:
-    """Which of some records but the first begin a unit, and which of these are odd. ``facts``
-    (uint64[1]) are those of the first one's unit; the last result is those of the last one's."""
-    same = like_the_one_before(records, *_UNIT)
-    again = same & like_the_one_before(records, *_CHANGE)
-    starts = np.flatnonzero(~same) + 1
-    own = np.ascontiguousarray(records["unit_facts"])
-    lengths = np.diff(np.concatenate([[1], starts, [len(records)]]))
-    of_units = np.concatenate([facts, own[starts]])
-    of_unit = np.repeat(of_units, lengths)
-    odd = _alone(records[1:]) | again | (own[1:] != of_unit)
-    return starts, odd, of_units[-1:]
+        same = like_the_one_before(records[first : low + STEP], *_UNIT)
+        starts.append(np.flatnonzero(~same) + first + 1)
+    return np.concatenate(starts)
 
 
 def like_the_one_before(records: Records, *names: str) -> Mask:

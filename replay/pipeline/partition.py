@@ -44,11 +44,10 @@ from replay.pipeline.chunk import (
     FAILED,
     Chunk,
     ChunkChanges,
-    each_alone,
     joined,
     like_the_one_before,
     uncommitted_of,
-    walked,
+    unit_starts,
 )
 from replay.pipeline.plan import Plan
 from replay.pipeline.row_batch import RowProblem
@@ -93,8 +92,7 @@ class BucketReader(ABC, Generic[Content]):
         self.plan, self.log, self.output, self.profile = plan, log, output, profile
         self.records = in_commit_order(blocks)
         self.tally = Tally()
-        self._walked = walked(self.records)
-        self.unit_start = self._walked.unit_start
+        self.unit_start = unit_starts(self.records)
         self.unit_heads = take_rows(self.records, self.unit_start)
         self.decoder = RowDecoder(plan, log, self.profile, len(self.records))
         added = b"" if plan.decisions is None else b"".join(plan.decisions.added)
@@ -296,11 +294,8 @@ class BucketReader(ABC, Generic[Content]):
     def _assemble(self, records: Records, base: int) -> ChunkChanges:
         """Join segments, check headers against each other, and note what is damaged."""
         unit = self._units_of(base, base + len(records))
-        if self._walked.each_alone(base, base + len(records)):
-            changes = each_alone(records, unit)
-        else:
-            changes = joined(records, unit)
-            self._check(changes, base)
+        changes = joined(records, unit)
+        self._check(changes, base)
         if self.plan.parts_units:
             self._leave_unwritten(changes)
         if self.plan.selection.include_aborted:
