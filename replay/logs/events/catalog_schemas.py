@@ -122,8 +122,22 @@ def _connect(declared: str, binlog: bool) -> tuple[str, str | None, dict[str, st
     base, given, rest = found.groups() if found else (declared, None, None)
     sizes = [int(one) for one in (given or "").split(",") if one.strip().isdigit()]
     size, rest = sizes[0] if sizes else None, (rest or "").strip()
-    if made := _decimal(base, sizes, binlog) or _moment(base, size, rest, binlog):
-        return made
+    if base in ("numeric", "decimal", "dec"):
+        if not sizes and not binlog:
+            return "struct", _VARIABLE, {}
+        digits, scale = (*(sizes or [10]), 0)[:2]
+        given_digits = {"scale": str(scale), "connect.decimal.precision": str(digits)}
+        return "bytes", _DECIMAL, given_digits
+    if base == "money" and not binlog:
+        return "bytes", _DECIMAL, {"scale": "2"}
+    # ticks of moments and of times of day depend on their digits
+    fine = (size or 0) > _MILLIS if binlog else size is None or size > _MILLIS
+    if base == ("datetime" if binlog else "timestamp") and rest != "with time zone":
+        return "int64", f"{_TIME}{'Micro' * fine}Timestamp", {}
+    if base == "time" and rest != "with time zone" and not binlog:
+        return "int64", f"{_TIME}{'Micro' * fine}Time", {}
+    if not binlog and f"{base} {rest}" in ("timestamptz ", "timestamp with time zone"):
+        return "string", f"{_TIME}ZonedTimestamp", {}
     if base == "bit" and binlog:
         several = size is not None and size > 1
         return ("bytes", "io.debezium.data.Bits", {}) if several else ("boolean", None, {})
@@ -135,33 +149,3 @@ def _connect(declared: str, binlog: bool) -> tuple[str, str | None, dict[str, st
         parameters |= {_DECLARED_LENGTH: str(length)} if length else {}
     kind, logical = (_MYSQL if binlog else _POSTGRES).get(base, (declared, None))
     return kind, logical, parameters
-
-
-def _decimal(
-    base: str, sizes: Sequence[int], binlog: bool
-) -> tuple[str, str, dict[str, str]] | None:
-    if base == "money" and not binlog:
-        return "bytes", _DECIMAL, {"scale": "2"}
-    if base not in ("numeric", "decimal", "dec"):
-        return None
-    if not sizes and not binlog:
-        return "struct", _VARIABLE, {}
-    digits, scale = (*(sizes or [10]), 0)[:2]
-    return "bytes", _DECIMAL, {"scale": str(scale), "connect.decimal.precision": str(digits)}
-
-
-def _moment(
-    base: str, size: int | None, rest: str, binlog: bool
-) -> tuple[str, str, dict[str, str]] | None:
-    """The same of moments and times of day, whose ticks depend on their digits."""
-    if binlog:
-        finer = "Micro" if (size or 0) > _MILLIS else ""
-        return ("int64", f"{_TIME}{finer}Timestamp", {}) if base == "datetime" else None
-    finer = "" if size is not None and size <= _MILLIS else "Micro"
-    if base == "timestamptz" or (base == "timestamp" and rest == "with time zone"):
-        return "string", f"{_TIME}ZonedTimestamp", {}
-    if base == "timestamp":
-        return "int64", f"{_TIME}{finer}Timestamp", {}
-    if base == "time" and rest != "with time zone":
-        return "int64", f"{_TIME}{finer}Time", {}
-    return None

@@ -237,7 +237,7 @@ def read(lines: pa.Array, form: LineForm, path: str, first: int) -> pa.Table:
     line that is no JSON."""
     try:
         text = lines.cast(pa.large_string())
-        return _asked(_query(form), lines=pa.table({"line": text}))
+        return asked(_query(form), lines=pa.table({"line": text}))
     except pa.ArrowInvalid:
         raise InputError(
             "LR2004", "found bytes that are no UTF-8; expected JSON as text", Where(path, first + 1)
@@ -246,7 +246,7 @@ def read(lines: pa.Array, form: LineForm, path: str, first: int) -> pa.Table:
         raise _no_json(text, path, first, str(error)) from None
 
 
-def _asked(query: str, **tables: pa.Table) -> pa.Table:
+def asked(query: str, **tables: pa.Table) -> pa.Table:
     """What a query finds in tables."""
     connection = _database().cursor()
     for name, table in tables.items():
@@ -328,7 +328,9 @@ def _literal(path: str) -> str:
 def columns_of(rows: pa.Array, names: list[str]) -> list[pa.Array]:
     """The values of some columns of rows (text of JSON, or lists of all their values), as string
     arrays; null where a row, or a value of it, is null."""
-    lists = rows if pa.types.is_list(rows.type) else _listed(rows, names)
+    lists = rows
+    if not pa.types.is_list(rows.type):
+        (lists,) = _of_rows("json_extract_string(row, {})", rows, names)
     count, width = len(rows), len(names)
     whole = mask(lists.is_valid())
     flat = lists.flatten()
@@ -340,21 +342,16 @@ def columns_of(rows: pa.Array, names: list[str]) -> list[pa.Array]:
     return [one.cast(pa.string()) for one in made]
 
 
-def _listed(rows: pa.Array, names: list[str]) -> pa.Array:
-    paths = ", ".join(_quoted(name) for name in names)
-    query = f"SELECT json_extract_string(row, [{paths}]) FROM rows"
-    lists = _asked(query, rows=pa.table({"row": rows})).column(0).combine_chunks()
-    return lists.chunk(0) if isinstance(lists, pa.ChunkedArray) else lists
-
-
 def types_of(rows: pa.Array, names: list[str]) -> tuple[pa.Array, pa.Array]:
     """Of rows (text of JSON): the types of some values (JSON's; null where there is none), behind
     each other, and how many values they have."""
-    paths = ", ".join(_quoted(name) for name in names)
-    query = f"SELECT json_type(row, [{paths}]), len(json_keys(row)) FROM rows"
-    types, counts = _asked(query, rows=pa.table({"row": rows})).combine_chunks().columns
-    return types.chunk(0).flatten(), counts.chunk(0)
+    types, counts = _of_rows("json_type(row, {}), len(json_keys(row))", rows, names)
+    return types.flatten(), counts
 
 
-def _quoted(name: str) -> str:
-    return _literal('$."' + name.replace("\\", "\\\\").replace('"', '\\"') + '"')
+def _of_rows(said: str, rows: pa.Array, names: list[str]) -> list[pa.Array]:
+    """What rows say, by SQL in which ``{}`` stands for the paths of some values."""
+    quoted = (name.replace("\\", "\\\\").replace('"', '\\"') for name in names)
+    paths = ", ".join(_literal(f'$."{name}"') for name in quoted)
+    query = f"SELECT {said.format(f'[{paths}]')} FROM rows"
+    return [one.chunk(0) for one in asked(query, rows=pa.table({"row": rows})).combine_chunks()]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -10,10 +10,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from replay.arrays import Bytes, Index, Records
+from replay.arrays import Bytes, Index, Mask, Records
 from replay.changes.catalog import Catalog, TableVersion
 from replay.changes.envelope import Change
-from replay.changes.position import Position
 from replay.decoding.hashes import hash_ranges, mixed
 from replay.errors import InputError, Refusal, UsageError, Where, some_of
 from replay.logs import Inputs
@@ -28,7 +27,7 @@ from replay.logs.events import (
     sources,
 )
 from replay.logs.files import mapped, unpacked_together
-from replay.logs.indexed_log import IndexedFile, save
+from replay.logs.indexed_log import IndexedFile, save, version_named
 from replay.logs.made_images import forget
 from replay.spill import Growing
 from sqlgen.schema import Table
@@ -48,41 +47,48 @@ _SETTINGS = "provide.transaction.metadata=true, and the topic TOPIC.PREFIX.trans
 
 
 @dataclass
-class _Tables:
-    """The tables that events are of, as they are found."""
+class _Opening:
+    """What is known while files are read, piece by piece: a record a line (``found``), ``images``
+    behind each other, and the tables that events are of. ``identity``: old rows are whole;
+    ``catalog``: the DDL of tables whose events have no schemas, its path until it is read;
+    ``snapshot``: its rows are inserts; ``structure``: GTIDs of changes of structure."""
 
+    found: Growing
+    images: Growing
+    identity: bool
+    unavailable: str
+    snapshot: rules.Snapshot | None
+    catalog: str | catalog_schemas.DeclaredTables | None
+    sources: sources.EventSources = field(default_factory=sources.EventSources)
+    structure: list[Index] = field(default_factory=list)
     versions: list[TableVersion] = field(default_factory=list)
     known: dict[tuple[str, str, str | None, str | None], int] = field(default_factory=dict)
-    layouts: dict[int, schemas.RowSchema] = field(default_factory=dict)
     identities: dict[str, rows.OldRows] = field(default_factory=dict)
     unread: dict[str, dict[str, str]] = field(default_factory=dict)
     declared: schemas.DeclaredTypes = field(default_factory=dict)
-    #: The DDL of tables whose events have no schemas, its path where it was not read yet.
-    catalog: str | catalog_schemas.DeclaredTables | None = None
     by_catalog: set[int] = field(default_factory=set)
     full: set[int] = field(default_factory=set)
 
+    @property
+    def whole(self) -> bool:
+        """Whether old rows are whole without a look at them."""
+        return self.identity or self.sources.binlog
+
     def version(
-        self,
-        name: tuple[str, str],
-        text: str | None,
-        key: str | None,
-        path: str,
-        binlog: bool,
-        row: str | None,
+        self, name: tuple[str, str], text: str | None, key: str | None, path: str, row: str | None
     ) -> int:
         """The number of a table version, of which ``row`` is one. InputError LR2031 for a schema
         that is none."""
-        known = self.known.get((*name, text, key))
-        if known is not None:
-            return known
-        asked, given = (*name, text, key), text is not None
+        asked, number, binlog = (*name, text, key), len(self.versions), self.sources.binlog
+        if asked in self.known:
+            return self.known[asked]
         try:
             if text is None and self.catalog is not None:
                 if isinstance(self.catalog, str):
                     self.catalog = catalog_schemas.DeclaredTables(self.catalog, binlog)
                 text, key = self.catalog.schemas(name, row) or (None, None)
-            layout = None if text is None else schemas.row_schema(text, binlog)
+                self.by_catalog.add(number)
+            told = None if text is None else schemas.row_format(text, binlog)
             names = schemas.key_names(key)
         except (ValueError, KeyError, TypeError) as error:
             raise InputError(
@@ -90,7 +96,7 @@ class _Tables:
                 f"found a schema that cannot be read ({error}); expected one of Connect",
                 Where(path, table=".".join(name)),
             ) from None
-        if layout is None or text is None:
+        if told is None or text is None:
             raise InputError(
                 "LR2031",
                 "found an event without the schema of its rows; expected it beside the payload, or"
@@ -100,33 +106,16 @@ class _Tables:
                 " Connect) or debezium.format.schemas.enable=true (Debezium Server). Or name a file"
                 " with the CREATE TABLE statements: --catalog FILE --log-option settings=default",
             )
-        number = len(self.versions)
-        columns = tuple(entry.column for entry in layout.format.columns)
+        table = Table(*name, tuple(entry.column for entry in told[0].columns), names)
         places = {(one.table.schema, one.table.name): one.obid for one in self.versions}
-        nothing = bytes(Position.SIZE)
-        self.versions.append(
-            TableVersion(
-                number,
-                Table(*name, columns, names),
-                0,
-                0,
-                places.get(name, len(places) + 1),
-                number + 1,
-                number,
-                nothing,
-                nothing,
-                *name,
-                layout.format,
-            )
-        )
-        self.layouts[number] = layout
+        place = places.get(name, len(places) + 1)
+        made = version_named(number, table, told[0], number=place, sequence=number + 1)
+        self.versions.append(made)
         self.known[asked] = number
-        if not given:
-            self.by_catalog.add(number)
-        if schemas.is_full(text):
+        if _is_own(made) or schemas.is_full(text):
             self.full.add(number)
-        if layout.unread:
-            self.unread.setdefault(".".join(name), {}).update(layout.unread)
+        if told[1]:
+            self.unread.setdefault(".".join(name), {}).update(told[1])
         return number
 
     def unfit(self, version: int, found: str, path: str) -> InputError:
@@ -140,40 +129,30 @@ class _Tables:
             " themselves, each with its DDL",
         )
 
-    def is_whole(self, version: int) -> bool:
-        """Whether old rows are whole without a look at them, or nobody asks for them."""
-        return version in self.full or _is_own(self.versions[version])
-
-    def identity(self, version: int, gaps: bool) -> rows.OldRows:
-        """What the old rows of a table say so far. ``gaps``: they are whole but for long values."""
-        said = rows.OldRows(gaps=set() if gaps else None)
+    def old_rows(self, version: int) -> rows.OldRows | None:
+        """What the old rows of a table say so far; None where they are whole without a look at
+        them, or nobody asks for them."""
+        if self.whole or version in self.full:
+            return None
+        # SQL Server's and others' are whole but for long values
+        said = rows.OldRows(gaps=set() if self.sources.other else None)
         return self.identities.setdefault(self.versions[version].name, said)
-
-
-@dataclass
-class _Pile:
-    """What the files give, piece by piece: a record a line, and images behind each other.
-    ``snapshot``: its rows are inserts."""
-
-    found: Growing
-    images: Growing
-    snapshot: rules.Snapshot | None
-    sources: sources.EventSources = field(default_factory=sources.EventSources)
-    #: GTIDs of changes of structure.
-    structure: list[Index] = field(default_factory=list)
 
 
 def open_log(inputs: Inputs) -> reader.EventLog:
     """Open files of change events. InputError for files that cannot be read, UsageError for
     settings, Refusal (LR3020) where they lack what gives an order."""
-    whole = _option(inputs, "identity", "full")
     signed = _option(inputs, "bigint", "signed")
-    _option(inputs, "cascades", "logged")
-    unavailable = inputs.options.get("unavailable", rows.UNAVAILABLE)
-    tables, files = _Tables(catalog=_catalog(inputs)), list[IndexedFile]()
-    snapshot = rules.Snapshot() if _option(inputs, "snapshot", "insert") else None
-    pile = _Pile(Growing(rules.LINE, inputs.scratch), Growing(np.uint8, inputs.scratch), snapshot)
-    first, connection = 0, pgoutput.Connection()
+    logged = _option(inputs, "cascades", "logged")
+    opening = _Opening(
+        Growing(rules.LINE, inputs.scratch),
+        Growing(np.uint8, inputs.scratch),
+        _option(inputs, "identity", "full"),
+        inputs.options.get("unavailable", rows.UNAVAILABLE),
+        rules.Snapshot() if _option(inputs, "snapshot", "insert") else None,
+        _catalog(inputs),
+    )
+    first, files, connection = 0, list[IndexedFile](), pgoutput.Connection()
     there = unpacked_together(inputs.log, inputs.scratch)
     for number, path in enumerate(inputs.log):
         raw = mapped(there[number])
@@ -181,58 +160,54 @@ def open_log(inputs: Inputs) -> reader.EventLog:
             raise InputError("LR2002", "found an empty file; expected events", Where(path))
         count = 0
         messages = pgoutput.is_pgoutput(raw) or connection.goes_on(raw)
-        absent = pgoutput.UNAVAILABLE if messages else unavailable
         for table, sizes in _tables_of(raw, path, connection if messages else None):
-            _take(path, number, count, table, sizes, tables, pile, whole, absent)
+            absent = pgoutput.UNAVAILABLE if messages else opening.unavailable
+            _take(opening, _Part.of(path, number, count, table, sizes), absent)
             count += len(sizes)
         files.append(IndexedFile(name=path, first=first, count=count))
         first += count
-    pile.sources.check(inputs.log[0])
-    binlog = pile.sources.binlog
-    if pile.sources.connector == sources.ORACLE and not whole:
+    known, identities = opening.sources, opening.identities
+    known.check(inputs.log[0])
+    if known.connector == sources.ORACLE and not opening.identity:
         raise _unproven(inputs.log[0])
-    found, buffer = pile.found.array(), pile.images.array()
+    found, buffer = opening.found.array(), opening.images.array()
     _admit_order(found, inputs.log[0])
-    commits = sources.Commits.of(pile.sources, found["lsn"]) if pile.sources.other else None
-    for version in tables.versions:
+    commits = sources.Commits.of(known, found["lsn"]) if known.other else None
+    for version in opening.versions:
         # where no index is the identity: a key of zeros, or a row with its key
-        one = tables.identities.get(version.name, rows.OldRows())
+        one = identities.get(version.name, rows.OldRows())
         if not one.unkeyed or (one.proven and not one.partial):
             found["unkeyed"][found["version"] == version.index] = False
-    made = rules.ordered(found, binlog, commits)
-    passed = _pass_own(made, tables, inputs)
-    if snapshot is not None:
-        snapshot.check(*made.committed, inputs.log[0])
-    units = found["unit"][found["unit"] >= 0]
-    if binlog:
+    made = rules.ordered(found, known.binlog, commits)
+    passed = _pass_own(made, opening.versions, inputs)
+    if opening.snapshot is not None:
+        opening.snapshot.check(*made.committed, inputs.log[0])
+    units, versions = found["unit"][found["unit"] >= 0], opening.versions
+    if known.binlog:
         sources.check_one_server(*made.committed, inputs.log[0])
-        tables.versions[:] = [
-            schemas.with_declared(one, tables.declared, signed) for one in tables.versions
-        ]
-    missing = sources.gaps(units, np.concatenate([np.zeros(0, np.int64), *pile.structure]))
-    lacking = {} if whole or binlog else _forget(found, buffer, tables)
-    old_rows = {name: _said(one) for name, one in tables.identities.items()}
+        versions = [schemas.with_declared(one, opening.declared, signed) for one in versions]
+    missing = sources.gaps(units, np.concatenate([np.zeros(0, np.int64), *opening.structure]))
     return reader.EventLog(
         files=files,
-        catalog=Catalog(tuple(tables.versions)),
+        catalog=Catalog(tuple(versions)),
         catalog_files=[] if inputs.catalog is None else [inputs.catalog],
-        arrays=save((made.entries, made.units, buffer), inputs.scratch),
         changes={},
         source="events",
-        opening_warnings=(*_warnings(made, tables, missing, len(connection.sent)), *passed),
-        lacking=lacking,
-        unread=tables.unread,
+        opening_warnings=(*_warnings(made, versions, missing, len(connection.sent)), *passed),
+        lacking={} if opening.whole else _forget(found, buffer, opening),
+        arrays=save((made.entries, made.units, buffer), inputs.scratch),
+        unread=opening.unread,
         snapshot=made.snapshot,
         empty=made.empty,
-        identities=old_rows,
+        identities={name: str(one) for name, one in identities.items()},
         updated_only=frozenset(
             name
-            for name, one in tables.identities.items()
+            for name, one in identities.items()
             if one.partial and not (one.keyed or one.unkeyed)
         ),
-        connector=pile.sources.connector,
-        givers=pile.sources.givers,
-        cascades_logged=not binlog or inputs.options.get("cascades", "") == "logged",
+        connector=known.connector,
+        givers=known.givers,
+        cascades_logged=not known.binlog or logged,
     )
 
 
@@ -269,14 +244,6 @@ def _unproven(path: str) -> Refusal:
     )
 
 
-def _said(identity: rows.OldRows) -> str:
-    if identity.partial:
-        return "old rows have the key alone"
-    if identity.gaps is not None:
-        return "old rows may lack long values" if identity.gaps else "old rows are whole"
-    return "old rows are whole" if identity.proven else "old rows are not proven to be whole"
-
-
 # -- one part of a file
 # -------------------------------------------------------------------------------------------------
 
@@ -293,55 +260,61 @@ def _tables_of(
         yield lines.read(texts, form, path, row), np.asarray(pc.binary_length(texts))
 
 
-def _take(
-    path: str,
-    file: int,
-    row: int,
-    table: pa.Table,
-    sizes: Index,
-    tables: _Tables,
-    pile: _Pile,
-    whole: bool,
-    unavailable: str,
-) -> None:
+@dataclass(frozen=True)
+class _Part:
+    """Some lines of a file, from ``row`` on: what they say by name, and their records."""
+
+    path: str
+    row: int
+    columns: Mapping[str, pa.Array]
+    found: Records
+
+    @staticmethod
+    def of(path: str, file: int, row: int, table: pa.Table, sizes: Index) -> _Part:
+        """That of a table; nothing is known of the records but their kinds and sizes."""
+        table = table.combine_chunks()
+        columns = {name: table.column(name).chunk(0) for name in table.column_names}
+        found = np.zeros(len(table), rules.LINE)
+        found["file"], found["row"], found["size"] = file, row + np.arange(len(table)), sizes
+        found["kind"] = _kinds(columns, path, row)
+        for name in ("unit", "lsn", "previous", "version", "before", "after", "events"):
+            found[name] = -1
+        return _Part(path, row, columns, found)
+
+    def said(self, name: str, rows: Index) -> pa.Array:
+        """What some lines say."""
+        return self.columns[name].take(pa.array(rows))
+
+
+def _take(opening: _Opening, part: _Part, unavailable: str) -> None:
     """Add the records and images of some lines."""
-    table = table.combine_chunks()
-    columns = {name: table.column(name).chunk(0) for name in table.column_names}
-    found = np.zeros(len(table), rules.LINE)
-    found["file"], found["row"] = file, row + np.arange(len(table))
-    found["size"] = sizes
-    found["kind"] = _kinds(columns, path, row)
+    columns, found = part.columns, part.found
     rows_of_state = found["kind"] == rules.SNAPSHOT
-    if pile.snapshot is not None:
-        pile.snapshot.take(found, rows_of_state, columns["snapshot"])
-    for name in ("unit", "lsn", "previous", "version", "before", "after", "events"):
-        found[name] = -1
+    if opening.snapshot is not None:
+        opening.snapshot.take(found, rows_of_state, columns["snapshot"])
     changes = np.isin(found["kind"], (*_ROWS, rules.TRUNCATE))
-    of_unit = changes | np.isin(found["kind"], (rules.BEGIN, rules.END))
     old, new = (np.asarray(columns[name].is_valid()) for name in ("before", "after"))
     has_old = np.isin(found["kind"], (rules.UPDATE, rules.DELETE))
     has_new = np.isin(found["kind"], (rules.CREATE, rules.UPDATE))
     found["unfit"] = changes & ((old & ~has_old) | (new != has_new))
     spoken = np.flatnonzero(changes | rows_of_state)
     if len(spoken):
-        pile.sources.add(columns, spoken)
-    _place(columns, found, changes, of_unit, pile.sources, path, row)
+        opening.sources.add(columns, spoken)
+    _place(part, changes, opening.sources)
     structure = np.flatnonzero(np.asarray(columns["ddl"].is_valid()))
     if len(structure):
-        there = pa.array(structure)
-        schemas.add_declared(columns["structure"].take(there), tables.declared)
-        pile.structure.append(sources.units_of_binlog(columns["gtid"].take(there), pile.sources))
+        schemas.add_declared(part.said("structure", structure), opening.declared)
+        gtids = part.said("gtid", structure)
+        opening.structure.append(sources.units_of_binlog(gtids, opening.sources))
     ends = np.flatnonzero(columns["collections"].is_valid())
-    found["tables"][ends] = sources.told_of_tables(columns["collections"].take(pa.array(ends)))
-    binlog = pile.sources.binlog
-    whole = whole or binlog
-    for version, chosen in _by_version(columns, spoken, tables, path, binlog):
+    found["tables"][ends] = sources.told_of_tables(part.said("collections", ends))
+    for version, chosen in _by_version(opening, part, spoken):
         found["version"][chosen] = version
-        found["tables"][chosen] = sources.code_of_table(tables.versions[version].name)
+        found["tables"][chosen] = sources.code_of_table(opening.versions[version].name)
         of_rows = chosen[np.isin(found["kind"][chosen], _ROWS)]
         if len(of_rows):
-            _images(columns, found, of_rows, version, tables, pile, whole, unavailable, path)
-    pile.found.add(found)
+            _images(opening, part, of_rows, version, unavailable)
+    opening.found.add(found)
 
 
 def _kinds(columns: Mapping[str, pa.Array], path: str, row: int) -> npt.NDArray[np.uint8]:
@@ -370,16 +343,10 @@ def _kinds(columns: Mapping[str, pa.Array], path: str, row: int) -> npt.NDArray[
     return kinds
 
 
-def _place(
-    columns: Mapping[str, pa.Array],
-    found: Records,
-    changes: npt.NDArray[np.bool_],
-    of_unit: npt.NDArray[np.bool_],
-    known: sources.EventSources,
-    path: str,
-    row: int,
-) -> None:
+def _place(part: _Part, changes: Mask, known: sources.EventSources) -> None:
     """Fill in what orders the lines. Refusal LR3020 for a change that names no transaction."""
+    columns, found = part.columns, part.found
+    of_unit = changes | np.isin(found["kind"], (rules.BEGIN, rules.END))
     # a TRUNCATE is a transaction by itself in binary logs, and of Oracle
     alone = (found["kind"] == rules.TRUNCATE) & np.asarray(columns["transaction"].is_null())
     gtid = pc.if_else(pa.array(alone), columns["gtid"], columns["transaction"])
@@ -393,55 +360,49 @@ def _place(
     place = sources.numbers(columns["lsn"])
     if known.binlog:
         place = sources.places_of_binlog(columns["file"], sources.numbers(columns["pos"]), known)
-        found["alone"] = alone
-        found["total"][alone] = 1
         unit[alone & (unit < 0)] = place[alone & (unit < 0)]
     of_others = np.flatnonzero((of_unit | found["snapshot"]) & (unit < 0) & (place < 0))
     if len(of_others) and not known.binlog:
-        there = pa.array(of_others)
-        told = {name: columns[name].take(there) for name in ("commit", "record", "scn")}
-        unit[of_others], made = sources.places_of_others(names.take(there), told, known)
+        told = {name: part.said(name, of_others) for name in ("commit", "record", "scn")}
+        unit[of_others], made = sources.places_of_others(
+            names.take(pa.array(of_others)), told, known
+        )
         place, lsn = place.copy(), lsn.copy()
         place[of_others] = lsn[of_others] = made
-        found["alone"] = alone & known.other
-        found["total"][found["alone"]] = 1
+    found["alone"] = alone & (known.binlog or known.other)
+    found["total"][found["alone"]] = 1
     found["total"][~changes] = 0
     state = found["snapshot"]
     unit[state], found["alone"][state] = rules.STATE, True
     found["total"][state] = number_of_state[state]
     found["unit"][of_unit] = unit[of_unit]
-    found["lsn"][changes] = place[changes]
-    found["lsn"][~changes & of_unit] = lsn[~changes & of_unit]
+    found["lsn"] = np.where(changes, place, np.where(of_unit, lsn, -1))
     found["previous"][changes] = previous[changes]
     of_table = columns["table_name"], columns["db" if known.binlog else "schema_name"]
     nameless = np.asarray(pc.or_(*(one.is_null() for one in of_table)))
     unknown = changes & ((found["lsn"] < 0) | (found["total"] <= 0) | nameless)
     lost = np.flatnonzero((of_unit & (found["unit"] < 0)) | unknown)
     if len(lost):
-        at = int(lost[0])
         raise Refusal(
             "LR3020",
             "found a change that names no transaction, no table or no place in the log of its"
             " database; expected them, and its number in the transaction, because nothing else"
             " tells the order of changes and whether one is missing",
-            Where(path, row + at + 1),
+            Where(part.path, part.row + int(lost[0]) + 1),
             f"Set {_SETTINGS}; what was recorded without cannot be read, nor can XA transactions of"
             " MySQL, which are sent before they are committed, nor Oracle's events without"
             " commit_scn, which the adapter for LogMiner writes",
         )
 
 
-def _by_version(
-    columns: Mapping[str, pa.Array], chosen: Index, tables: _Tables, path: str, binlog: bool
-) -> Iterator[tuple[int, Index]]:
+def _by_version(opening: _Opening, part: _Part, chosen: Index) -> Iterator[tuple[int, Index]]:
     """The changes of each table version."""
     if not len(chosen):
         return
-    names = ("db" if binlog else "schema_name", "table_name", "schema", "key_schema")
-    taken = [columns[name].take(pa.array(chosen)).dictionary_encode() for name in names]
-    codes = np.stack(
-        [pc.fill_null(one.indices, -1).to_numpy(zero_copy_only=False) for one in taken], axis=1
-    )
+    database = "db" if opening.sources.binlog else "schema_name"
+    names = (database, "table_name", "schema", "key_schema")
+    taken = [part.said(name, chosen).dictionary_encode() for name in names]
+    codes = np.stack([sources.numbers(one.indices) for one in taken], axis=1)
     different, place = np.unique(codes, axis=0, return_inverse=True)
     first = {number: int(np.flatnonzero(place == number)[0]) for number in range(len(different))}
     for number in sorted(first, key=first.__getitem__):
@@ -450,54 +411,40 @@ def _by_version(
             for one, code in zip(taken, different[number], strict=True)
         )
         at = int(chosen[first[number]])
-        row = columns["after"][at].as_py() or columns["before"][at].as_py()
-        version = tables.version((schema or "", name or ""), text, key, path, binlog, row)
-        yield version, chosen[place == number]
+        row = part.columns["after"][at].as_py() or part.columns["before"][at].as_py()
+        yield (
+            opening.version((schema or "", name or ""), text, key, part.path, row),
+            chosen[place == number],
+        )
 
 
-def _images(
-    columns: Mapping[str, pa.Array],
-    found: Records,
-    chosen: Index,
-    version: int,
-    tables: _Tables,
-    pile: _Pile,
-    whole: bool,
-    unavailable: str,
-    path: str,
-) -> None:
+def _images(opening: _Opening, part: _Part, chosen: Index, number: int, unavailable: str) -> None:
     """Add the images of changes of one table version."""
-    places = pa.array(chosen)
-    sides = [columns[name].take(places) for name in ("before", "after")]
-    if not pa.types.is_list(sides[0].type):  # (messages name their table and its columns)
-        for side in sides:
-            wrong, said = rows.unlike(side, tables.layouts[version])
-            if said and version in tables.by_catalog:
-                raise tables.unfit(version, said, path)
+    found, version = part.found, opening.versions[number]
+    before, after = part.said("before", chosen), part.said("after", chosen)
+    if not pa.types.is_list(before.type):  # (messages name their table and its columns)
+        for side in (before, after):
+            wrong, said = rows.unlike(side, version)
+            if said and number in opening.by_catalog:
+                raise opening.unfit(number, said, part.path)
             found["unfit"][chosen] |= wrong
-        row = pc.coalesce(sides[1], sides[0])
-        of_key = tables.versions[version].table.key
-        found["unfit"][chosen] |= rows.of_other_keys(columns["key"].take(places), row, of_key)
+        row = pc.coalesce(after, before)
+        keys = part.said("key", chosen)
+        found["unfit"][chosen] |= rows.of_other_keys(keys, row, version.table.key)
     updates = np.asarray(found["kind"][chosen] == rules.UPDATE)
-    bare = updates & (whole and not _is_own(tables.versions[version]))
-    found["unfit"][chosen] |= bare & ~lines.mask(sides[0].is_valid())
-    made = rows.images_of(
-        sides[0],
-        sides[1],
-        updates,
-        tables.layouts[version],
-        tables.versions[version].table.key,
-        None if whole or tables.is_whole(version) else tables.identity(version, pile.sources.other),
-        unavailable,
+    bare = updates & (opening.whole and not _is_own(version))
+    found["unfit"][chosen] |= bare & ~lines.mask(before.is_valid())
+    identity = opening.old_rows(number)
+    *made, found["unkeyed"][chosen] = rows.images_of(
+        before, after, updates, version, identity, unavailable
     )
-    found["unkeyed"][chosen] = made.unkeyed
     hashes = np.zeros(len(chosen), np.uint64)
-    for name, side in (("before", made.before), ("after", made.after)):
+    for name, side in zip(("before", "after"), made, strict=True):
         taken, begin, size = sources.bytes_of(side)
-        start = np.where(np.asarray(side.is_valid()), begin + len(pile.images), -1)
+        start = np.where(np.asarray(side.is_valid()), begin + len(opening.images), -1)
         found[name][chosen], found[f"{name}_size"][chosen] = start, size
         hashes = mixed(hashes) ^ hash_ranges(taken, begin, begin + size)
-        pile.images.add(taken)
+        opening.images.add(taken)
     found["content"][chosen] = hashes
 
 
@@ -518,13 +465,13 @@ def _admit_order(found: Records, path: str) -> None:
         )
 
 
-def _pass_own(made: rules.Ordered, tables: _Tables, inputs: Inputs) -> list[str]:
+def _pass_own(made: rules.Ordered, versions: Sequence[TableVersion], inputs: Inputs) -> list[str]:
     """Pass over what logreplay's own replay wrote: brought back to where it came from, it would run
     in a circle. A warning where nobody said it. Refusal LR3020 where others worked before it."""
     asked = inputs.options.get("replayed", "").strip()
     if asked not in ("", "skip", "keep"):
         raise UsageError("LR1001", f"found --log-option replayed={asked}; expected skip or keep")
-    own = [one.index for one in tables.versions if _is_own(one)]
+    own = [one.index for one in versions if _is_own(one)]
     if not own or asked == "keep":
         return []
     chosen, behind = rules.replayed(made, own)
@@ -551,14 +498,14 @@ def _is_own(version: TableVersion) -> bool:
     return version.table.schema.lower() == _OWN_SCHEMA
 
 
-def _forget(found: Records, buffer: Bytes, tables: _Tables) -> dict[str, tuple[str, ...]]:
+def _forget(found: Records, buffer: Bytes, opening: _Opening) -> dict[str, tuple[str, ...]]:
     """Make absent what old rows do not tell; which columns that are, by table."""
     lacking = dict[str, tuple[str, ...]]()
-    for version in tables.versions:
-        if tables.is_whole(version.index):
+    for version in opening.versions:
+        if version.index in opening.full:
             continue
         names = [column.name for column in version.table.columns]
-        identity = tables.identities.get(version.name, rows.OldRows())
+        identity = opening.identities.get(version.name, rows.OldRows())
         here = (found["version"] == version.index) & (found["before"] >= 0)
         places = identity.lacking(names, version.table.key) if here.any() else []
         if places:
@@ -569,31 +516,22 @@ def _forget(found: Records, buffer: Bytes, tables: _Tables) -> dict[str, tuple[s
 
 
 def _warnings(
-    made: rules.Ordered, tables: _Tables, missing: int, uncommitted: int
+    made: rules.Ordered, versions: Sequence[TableVersion], missing: int, uncommitted: int
 ) -> Iterator[str]:
-    if missing:
-        yield (
-            f"{missing:,} GTID(s) between those of the log are not in it: a TRUNCATE that the"
-            " connector skips (skipped.operations, as it is by default), changes of tables that it"
-            " does not capture, or of structure"
-        )
-    if uncommitted:
-        yield (
-            f"{uncommitted:,} transaction(s) had sent changes and neither committed nor rolled back"
-            " when the log ends: these changes are in no transaction of it"
-        )
-    if made.absent:
-        yield (
-            f"{made.absent:,} transaction(s) that others name as the one before them are not in the"
-            " log: a file, or a part of one, is not there"
-        )
-    if made.empty:
-        yield (
-            f"{made.empty:,} transaction(s) ended without an event: a TRUNCATE that the connector"
-            " skips (skipped.operations, as it is by default), changes of tables that it does not"
-            " capture, or of structure"
-        )
-    keyless = sorted({one.name for one in tables.versions if not one.table.key})
+    skipped = (
+        "a TRUNCATE that the connector skips (skipped.operations, as it is by default), changes of"
+        " tables that it does not capture, or of structure"
+    )
+    told = {
+        f"GTID(s) between those of the log are not in it: {skipped}": missing,
+        "transaction(s) had sent changes and neither committed nor rolled back when the log ends:"
+        " these changes are in no transaction of it": uncommitted,
+        "transaction(s) that others name as the one before them are not in the log: a file, or a"
+        " part of one, is not there": made.absent,
+        f"transaction(s) ended without an event: {skipped}": made.empty,
+    }
+    yield from (f"{count:,} {text}" for text, count in told.items() if count)
+    keyless = sorted({one.name for one in versions if not one.table.key})
     if keyless:
         yield (
             f"events of {some_of(keyless, len(keyless))} have no key: their rows are identified by"

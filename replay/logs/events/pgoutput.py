@@ -36,6 +36,23 @@ _FIRST = {"B": 21, "S": 6, "b": 29}
 _SECOND = "BRIUDTCMYOESPc"
 #: Bytes in which the end of a name is looked for.
 _LONGEST = 1 << 12
+#: What messages without rows hold, and how many names stand behind it.
+_FORMS = {
+    "B": (">qqI", 0),
+    "C": (">Bqqq", 0),
+    "S": (">IB", 0),
+    "E": (">", 0),
+    "c": (">IBQQq", 0),
+    "A": (">II", 0),
+    "b": (">QQqI", 1),
+    "P": (">BQQqI", 1),
+    "p": (">BQQqI", 1),
+    "K": (">BQQqI", 1),
+    "r": (">BQQqqI", 1),
+    "Y": (">I", 2),
+    "O": (">Q", 1),
+    "M": (">BQ", 1),
+}
 #: Messages that say in a streamed transaction which subtransaction they are of.
 _OF_TRANSACTION = frozenset(b"RYMIUDT")
 #: What stands for a value that was not sent: no text of PostgreSQL has it.
@@ -151,7 +168,7 @@ class Reader:
         self.path, self.known = path, connection
         self.at = self.number = 0
         named = {name: getattr(self, name) for name in dir(self) if name.startswith("_kind_")}
-        self.kinds: dict[int, Callable[[], Iterable[_Entry]]] = {
+        self.kinds: dict[int, Callable[..., Iterable[_Entry]]] = {
             ord(name[-1]): read for name, read in named.items()
         }
 
@@ -198,10 +215,10 @@ class Reader:
             " the last whole message",
         )
 
-    def _take(self, form: str) -> Any:
+    def _take(self, form: str) -> tuple[Any, ...]:
         found = struct.unpack_from(form, self.raw, self.at)
         self.at += struct.calcsize(form)
-        return found if len(found) > 1 else found[0]
+        return found
 
     def _text(self) -> str:
         found = bytes(self.raw[self.at : self.at + _LONGEST])
@@ -215,7 +232,7 @@ class Reader:
         if into is None or kind not in _OF_TRANSACTION:
             return self._read(kind)
         begin = self.at - 1
-        part = self._take(">I") if into.streamed else 0
+        (part,) = self._take(">I") if into.streamed else (0,)
         into.add(self.raw, self.path, self.number, begin, part)
         self._read(kind)
         return [_NOTHING]
@@ -223,7 +240,11 @@ class Reader:
     def _read(self, kind: int) -> Iterable[_Entry]:
         if kind not in self.kinds:
             raise ValueError(kind)
-        return self.kinds[kind]()
+        form, texts = _FORMS.get(chr(kind), (">", 0))
+        said = self._take(form)
+        for _ in range(texts):
+            self._text()
+        return self.kinds[kind](*said)
 
     # -- transactions that are sent before they commit
     # ---------------------------------------------------------------------------------------------
@@ -241,8 +262,6 @@ class Reader:
             raise ValueError
         self.known.into = None
         return [_NOTHING]
-
-    _kind_E = _close
 
     def _known_sent(self, xid: int) -> _Sent:
         if xid not in self.known.sent:
@@ -281,16 +300,13 @@ class Reader:
     def _status(self, status: str, unit: str, count: int | None) -> _Entry:
         return (None, status, unit, count, *_NOTHING[4:])
 
-    def _kind_S(self) -> list[_Entry]:
-        xid, first = self._take(">IB")
+    def _kind_S(self, xid: int, first: int) -> list[_Entry]:
         return self._open(xid, True, bool(first))
 
-    def _kind_c(self) -> Iterator[_Entry]:
-        xid, _, commit, end, time = self._take(">IBQQq")
-        return self._committed(xid, commit, end, time)
+    def _kind_c(self, xid: int, flags: int, *commit: int) -> Iterator[_Entry]:
+        return self._committed(xid, *commit)
 
-    def _kind_A(self) -> list[_Entry]:
-        xid, part = self._take(">II")
+    def _kind_A(self, xid: int, part: int) -> list[_Entry]:
         if self.raw[self.at] != _NEWLINE:  # (streaming=parallel: where and when)
             self._take(">Qq")
         sent = self._known_sent(xid)
@@ -299,29 +315,19 @@ class Reader:
             del self.known.sent[xid]
         return [_NOTHING]
 
-    def _named(self, form: str) -> Any:
-        found = self._take(form)
-        self._text()
-        return found
+    def _kind_b(self, *said: int) -> list[_Entry]:
+        return self._open(said[-1], False, True)
 
-    def _kind_b(self) -> list[_Entry]:
-        *_, xid = self._named(">QQqI")
-        return self._open(xid, False, True)
-
-    def _kind_P(self) -> list[_Entry]:
-        self._named(">BQQqI")
+    def _kind_P(self, *said: int) -> list[_Entry]:
         return self._close()
 
-    def _kind_p(self) -> list[_Entry]:
-        *_, xid = self._named(">BQQqI")
-        self._known_sent(xid)
+    _kind_E = _kind_P
+
+    def _kind_p(self, *said: int) -> list[_Entry]:
+        self._known_sent(said[-1])
         return [_NOTHING]
 
-    def _kind_K(self) -> Iterator[_Entry]:
-        _, *commit, xid = self._named(">BQQqI")
-        return self._committed_later(xid, *commit)
-
-    def _committed_later(self, xid: int, commit: int, end: int, time: int) -> Iterator[_Entry]:
+    def _kind_K(self, flags: int, commit: int, end: int, time: int, xid: int) -> Iterator[_Entry]:
         """What a prepared transaction did; a connection may say its commit again, and that
         alone."""
         known = self.known
@@ -333,9 +339,8 @@ class Reader:
         yield from self._committed(xid, commit, end, time)
         known.prepared[xid] = commit, known.count
 
-    def _kind_r(self) -> list[_Entry]:
-        *_, xid = self._named(">BQQqqI")
-        self.known.sent.pop(xid, None)
+    def _kind_r(self, *said: int) -> list[_Entry]:
+        self.known.sent.pop(said[-1], None)
         return [_NOTHING]
 
     # -- messages of all protocols
@@ -349,30 +354,28 @@ class Reader:
             "Give the file before, too: this one begins in the middle of a connection",
         )
 
-    def _kind_B(self) -> list[_Entry]:
-        known, before = self.known, self.known.final
+    def _kind_B(self, final: int, time: int, xid: int) -> list[_Entry]:
+        known = self.known
+        if final < 0 or known.final < final < known.end:
+            raise ValueError(final)
         known.into = None
-        known.final, time, known.xid = self._take(">qqI")
-        if known.final < 0 or before < known.final < known.end:
-            raise ValueError(known.final)
-        self._begin(known.xid, known.final, time)
+        self._begin(xid, final, time)
         return [self._status("BEGIN", known.unit, None)]
 
-    def _kind_C(self) -> list[_Entry]:
+    def _kind_C(self, flags: int, commit: int, end: int, time: int) -> list[_Entry]:
         known = self.known
-        _, commit, end, time = self._take(">Bqqq")
         whole = known.final == commit < end and known.micros == time + _EPOCH
         if known.xid < 0 or not whole:
             raise ValueError(commit)
         return [self._end(end)]
 
     def _kind_R(self) -> list[_Entry]:
-        number = self._take(">I")
+        (number,) = self._take(">I")
         schema, name = self._text() or "pg_catalog", self._text()
-        identity = chr(self._take(">B"))
+        identity = chr(*self._take(">B"))
         fields, of_key = list[dict[str, Any]](), list[dict[str, str]]()
-        for _ in range(self._take(">H")):
-            flag = self._take(">B")
+        for _ in range(*self._take(">H")):
+            (flag,) = self._take(">B")
             column = self._text()
             oid, modifier = self._take(">Ii")
             if flag & 1 and identity != "f":  # with FULL each column is flagged
@@ -392,22 +395,14 @@ class Reader:
         )
         return [_NOTHING]
 
-    def _kind_Y(self) -> list[_Entry]:
-        return self._passed(">I", 2)
-
-    def _kind_O(self) -> list[_Entry]:
-        return self._passed(">Q", 1)
-
-    def _kind_M(self) -> list[_Entry]:
-        self._passed(">BQ", 1)
-        size = self._take(">I")
-        self.at += size
+    def _kind_Y(self, *said: int) -> list[_Entry]:
         return [_NOTHING]
 
-    def _passed(self, form: str, texts: int) -> list[_Entry]:
-        self._take(form)
-        for _ in range(texts):
-            self._text()
+    _kind_O = _kind_Y
+
+    def _kind_M(self, *said: int) -> list[_Entry]:
+        (size,) = self._take(">I")
+        self.at += size
         return [_NOTHING]
 
     def _kind_I(self) -> list[_Entry]:

@@ -285,31 +285,8 @@ class EventLog(RowLog):
     def unit_fields(self, envelope: EventEntries) -> Mapping[str, pa.Array]:
         """What the comment before a unit says, in the words of its database."""
         time, _ = codecs.decode_log_timestamp(envelope.commit_time())
-        units = np.ascontiguousarray(envelope.unit()[:, 2:10]).view(">i8").reshape(-1)
-        if self.from_binlog:
-            places = np.ascontiguousarray(envelope.commit()[:, 2:]).view(">i8").reshape(-1)
-            names = [sources.unit_name(unit, self.givers) for unit in units.tolist()]
-            return {
-                "transaction": pa.array(names, pa.string()),
-                "binlog": sources.binlog_place(places.astype(np.int64)),
-                "committed": pc.fill_null(time, "unknown"),
-            }
-        if self.connector in sources.OTHERS:
-            return self._named_otherwise(envelope, time)
-        return {
-            "transaction": pa.array(units.astype(np.int64)).cast(pa.string()),
-            "commit-lsn": _lsns(np.ascontiguousarray(envelope.commit()[:, 2:])),
-            "committed": pc.fill_null(time, "unknown"),
-        }
-
-    def _named_otherwise(self, envelope: EventEntries, time: pa.Array) -> Mapping[str, pa.Array]:
-        commits = [raw.tobytes() for raw in envelope.commit()]
-        committed = {"committed": pc.fill_null(time, "unknown")}
-        if self.connector != sources.ORACLE:
-            return {"commit-lsn": pa.array(map(sources.lsn_of_other, commits)), **committed}
-        names = [sources.name_of_other(raw.tobytes()) for raw in envelope.unit()]
-        scns = [str(int.from_bytes(raw)) for raw in commits]
-        return {"transaction": pa.array(names), "commit-scn": pa.array(scns), **committed}
+        names = sources.unit_texts(self.connector, envelope.unit(), envelope.commit(), self.givers)
+        return {**names, "committed": pc.fill_null(time, "unknown")}
 
     def trace(self, envelope: EventEntries) -> pa.Array:
         """``lsn=… line=…`` (``binlog=… line=…``) of each change, for ``--trace``; of connectors
@@ -318,10 +295,9 @@ class EventLog(RowLog):
         number = pa.array(envelope.rows["row"] + 1).cast(pa.string())
         if self.connector in sources.OTHERS:
             return pc.binary_join_element_wise("line=", number, "")
-        if self.from_binlog:
-            place, name = sources.binlog_place(lsn), "binlog="
-        else:
-            place, name = _lsns(np.ascontiguousarray(lsn.astype(">i8")).view(np.uint8)), "lsn="
+        shown = sources.binlog_place if self.from_binlog else sources.lsn_of
+        place = pa.array(map(shown, lsn.tolist()), pa.string())
+        name = "binlog=" if self.from_binlog else "lsn="
         return pc.binary_join_element_wise(name, place, " line=", number, "")
 
 
@@ -329,9 +305,3 @@ def _reason(
     unkeyed: Mask, others: Callable[[int], tuple[str, str, str]], row: int
 ) -> tuple[str, str, str]:
     return (*_FAULTS[rules.UNKEYED][2:], _AGAIN) if unkeyed[row] else others(row)
-
-
-def _lsns(raw: Bytes) -> pa.Array:
-    """LSNs (big-endian) as PostgreSQL writes them, ``0/16B3748``."""
-    words = raw.reshape(-1, 8).view(">u4").reshape(-1, 2).tolist()
-    return pa.array([f"{high:X}/{low:X}" for high, low in words], pa.string())

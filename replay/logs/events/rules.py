@@ -10,8 +10,9 @@ event says where its transaction commits.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
@@ -311,44 +312,36 @@ def packed(micros: Index) -> npt.NDArray[np.void]:
 # -- the connector's snapshot
 # -------------------------------------------------------------------------------------------------
 
-_FIRST, _LAST = "first", "last"
-
 
 @dataclass
 class Snapshot:
-    """Rows of a snapshot: how many there are, and how many of them are its first and its last
-    one; ``incremental``: some were read while changes went on."""
+    """Rows of a snapshot: how many have each mark, which says where in it they are."""
 
-    count: int = 0
-    first: int = 0
-    last: int = 0
-    incremental: bool = False
+    marks: Counter[str] = field(default_factory=Counter)
 
     def take(self, found: Records, rows: Mask, marks: pa.Array) -> None:
         """Make some lines inserts of the state, numbered in their order."""
         chosen = np.flatnonzero(rows)
-        marked = marks.take(pa.array(chosen))
-        for name in (_FIRST, _LAST):
-            number = pc.sum(pc.equal(marked, name)).as_py() or 0
-            setattr(self, name, getattr(self, name) + number)
-        self.incremental |= bool(pc.any(pc.equal(marked, "incremental")).as_py())
         found["kind"][chosen] = CREATE
         found["snapshot"][chosen] = True
-        found["total"][chosen] = self.count + 1 + np.arange(len(chosen))
-        self.count += len(chosen)
+        found["total"][chosen] = self.marks.total() + 1 + np.arange(len(chosen))
+        told = pc.value_counts(pc.fill_null(marks.take(pa.array(chosen)), "")).to_pylist()
+        self.marks.update({one["values"]: one["counts"] for one in told})
 
     def check(self, ids: Index, commit: Index, path: str) -> None:
         """Refusal LR3020 where it is none, or not whole, or not of the beginning of the log."""
-        others = commit[(ids != STATE) & (commit >= 0)]
+        others, own = commit[(ids != STATE) & (commit >= 0)], commit[ids == STATE]
         wrong = {
-            "no snapshot": not self.count,
+            "no snapshot": not self.marks,
             "rows of an incremental snapshot, which was taken while changes went on": (
-                self.incremental
+                "incremental" in self.marks
             ),
-            "several snapshots, or one that was begun again": self.first > 1 or self.last > 1,
-            "a snapshot without its last row": self.last == 0,
+            "several snapshots, or one that was begun again": (
+                self.marks["first"] > 1 or self.marks["last"] > 1
+            ),
+            "a snapshot without its last row": not self.marks["last"],
             "a snapshot behind changes of the log": bool(
-                self.count and len(others) and others.min() <= commit[ids == STATE].max()
+                len(own) and len(others) and others.min() <= own.max()
             ),
         }
         for found, holds in wrong.items():

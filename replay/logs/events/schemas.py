@@ -4,8 +4,8 @@ each value is written."""
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -44,9 +44,9 @@ _NAMED: dict[str, tuple[SqlType, str]] = {
     f"{_DATA}EnumSet": (SqlType.VARCHAR, "text"),
     f"{_DATA}Ltree": (SqlType.VARCHAR, "text"),
     f"{_TIME}Date": (SqlType.DATE, "date"),
-    f"{_TIME}Time": (SqlType.VARCHAR, "time3"),
-    f"{_TIME}MicroTime": (SqlType.VARCHAR, "time6"),
-    f"{_TIME}NanoTime": (SqlType.VARCHAR, "time9"),
+    f"{_TIME}Time": (SqlType.VARCHAR, "time"),
+    f"{_TIME}MicroTime": (SqlType.VARCHAR, "time"),
+    f"{_TIME}NanoTime": (SqlType.VARCHAR, "time"),
     f"{_TIME}Timestamp": (SqlType.TIMESTAMP, "timestamp"),
     f"{_TIME}MicroTimestamp": (SqlType.TIMESTAMP, "timestamp"),
     f"{_TIME}NanoTimestamp": (SqlType.TIMESTAMP, "timestamp"),
@@ -62,7 +62,7 @@ _BINLOG: dict[str, tuple[SqlType, str]] = {
     f"{_TIME}MicroTime": (SqlType.VARCHAR, "span"),
 }
 _DIGITS = {f"{_TIME}MicroTimestamp": 6, f"{_TIME}NanoTimestamp": 9, f"{_TIME}ZonedTimestamp": 6}
-_TICKS = {"time3": 12, "time6": 15, "time9": 18, "span": 17}
+_TICKS = {f"{_TIME}Time": 12, f"{_TIME}MicroTime": 15, f"{_TIME}NanoTime": 18}
 #: Digits of a number of 64 bits without a sign.
 _UNSIGNED_DIGITS = 20
 
@@ -101,44 +101,24 @@ ZEROS = frozenset(
 )
 
 
-@dataclass(frozen=True)
-class RowSchema:
-    """How rows of a table are written: the columns, which of them must have a value, and how the
-    connector writes those that events do not hold exactly (``unread``)."""
-
-    format: RowFormat
-    required: tuple[bool, ...]
-    unread: Mapping[str, str]
-
-    @property
-    def names(self) -> list[str]:
-        """The names of the columns."""
-        return [entry.column.name for entry in self.format.columns]
-
-
-def row_schema(text: str, binlog: bool) -> RowSchema | None:
-    """The rows of a table by the schema of its events, which has the fields ``before`` and
-    ``after``; None where it has none. ``binlog``: of MySQL or MariaDB. ValueError where it is no
-    schema."""
+def row_format(text: str, binlog: bool) -> tuple[RowFormat, dict[str, str]] | None:
+    """How rows of a table are written, by the schema of its events, which has the fields ``before``
+    and ``after`` (None where it has none), and how the connector writes what events do not hold
+    exactly, by column. ``binlog``: of MySQL or MariaDB. ValueError where it is no schema."""
     schema = json.loads(text)
     fields = schema.get("fields") if isinstance(schema, Mapping) else None
     if not isinstance(fields, list):
         raise ValueError("found no fields")
     sides = [one for one in fields if one.get("field") in ("before", "after")]
-    rows = [one for one in sides if one.get("type") == "struct"]
+    rows = [one["fields"] for one in sides if one.get("type") == "struct"]
     if not rows:
         return None
-    entries = rows[-1]["fields"]
-    columns = tuple(_column(entry, binlog) for entry in entries)
-    return RowSchema(
-        RowFormat(columns),
-        tuple(not entry.get("optional", False) for entry in entries),
-        {
-            one.column.name: str(entry.get("name") or entry.get("type"))
-            for one, entry in zip(columns, entries, strict=True)
-            if one.raw
-        },
-    )
+    columns = [(_column(entry, binlog), entry) for entry in rows[-1]]
+    return RowFormat(tuple(one for one, _ in columns)), {
+        one.column.name: str(entry.get("name") or entry.get("type"))
+        for one, entry in columns
+        if one.raw
+    }
 
 
 #: Types of PostgreSQL by number, whose values pgoutput writes as text.
@@ -213,8 +193,8 @@ def _column(entry: Mapping[str, Any], binlog: bool) -> ColumnFormat:
         scale = int(parameters.get("scale", 0))
     elif made in (SqlType.TIMESTAMP, SqlType.TIMESTAMP_TZ):
         length = _DIGITS.get(str(name), 3)
-    elif code in _TICKS:
-        length = _TICKS[code]
+    elif code in ("time", "span"):
+        length = 17 if code == "span" else _TICKS[str(name)]
     elif made not in (SqlType.CHAR, SqlType.VARCHAR, SqlType.VARBINARY):
         length = 0
     column = Column(
@@ -251,36 +231,40 @@ def add_declared(changes: pa.Array, types: DeclaredTypes) -> None:
                     known.setdefault(str(column.get("name")), set()).add(declared)
 
 
+def _with_columns(
+    version: TableVersion, change: Callable[[ColumnFormat], ColumnFormat]
+) -> TableVersion:
+    """A table version with other columns."""
+    made = tuple(map(change, version.format.columns))
+    table = replace(version.table, columns=tuple(entry.column for entry in made))
+    return replace(version, table=table, format=RowFormat(made))
+
+
 def with_declared(version: TableVersion, types: DeclaredTypes, signed: bool) -> TableVersion:
     """A table version whose numbers of 64 bits are decoded as changes of structure tell, or as the
     user does, who knows that they are ``signed``."""
     known = types.get((version.table.schema, version.table.name), {})
-    made = []
-    for entry in version.format.columns:
-        if entry.code == "either":
-            told = {"BIGINT"} if signed else known.get(entry.column.name, set())
-            kind, code = _whole_number(told)
-            length = _UNSIGNED_DIGITS if code == "unsigned" else 0
-            column = replace(entry.column, type=kind, length=length)
-            entry = replace(entry, column=column, code=code, length=length)
-        made.append(entry)
-    return _with_columns(version, made)
 
+    def told(entry: ColumnFormat) -> ColumnFormat:
+        if entry.code != "either":
+            return entry
+        kind, code = _whole_number({"BIGINT"} if signed else known.get(entry.column.name, set()))
+        length = _UNSIGNED_DIGITS if code == "unsigned" else 0
+        column = replace(entry.column, type=kind, length=length)
+        return replace(entry, column=column, code=code, length=length)
 
-def _with_columns(version: TableVersion, made: Sequence[ColumnFormat]) -> TableVersion:
-    """A table version with these columns."""
-    table = replace(version.table, columns=tuple(entry.column for entry in made))
-    return replace(version, table=table, format=RowFormat(tuple(made)))
+    return _with_columns(version, told)
 
 
 def with_key(version: TableVersion, key: Sequence[str]) -> TableVersion:
     """A table version with a key, whose columns have values in all rows."""
-    made = []
-    for entry in version.format.columns:
-        if entry.column.name in key:
-            entry = replace(entry, nullable=False, column=replace(entry.column, nullable=False))
-        made.append(entry)
-    found = _with_columns(version, made)
+
+    def told(entry: ColumnFormat) -> ColumnFormat:
+        if entry.column.name not in key:
+            return entry
+        return replace(entry, nullable=False, column=replace(entry.column, nullable=False))
+
+    found = _with_columns(version, told)
     return replace(found, table=replace(found.table, key=tuple(key)))
 
 
@@ -288,13 +272,14 @@ def in_own_dialect(version: TableVersion, dialect: str) -> TableVersion:
     """A table version as MySQL and MariaDB have it: instants are moments in UTC, for texts have no
     zones there; times, and MySQL's JSON, are compared as such, for their texts there are others."""
     compared = {"span": "TIME(6)"} | ({"json": "JSON"} if dialect == "mysql" else {})
-    made = []
-    for entry in version.format.columns:
+
+    def told(entry: ColumnFormat) -> ColumnFormat:
         zoned = entry.column.type is SqlType.TIMESTAMP_TZ
         kind = SqlType.TIMESTAMP if zoned else entry.column.type
         column = replace(entry.column, type=kind, compared=compared.get(entry.code, ""))
-        made.append(replace(entry, column=column))
-    return _with_columns(version, made)
+        return replace(entry, column=column)
+
+    return _with_columns(version, told)
 
 
 def key_names(text: str | None) -> tuple[str, ...]:

@@ -246,18 +246,6 @@ def contradicting(first: Index, latest: Index, commit: Index) -> npt.NDArray[np.
     return np.asarray(several | ((latest & _AT_COMMIT > 0) & (count[same] > 1)))
 
 
-def name_of_other(unit: bytes) -> str:
-    """A transaction of another connector as its database names it."""
-    if unit[:2] == b"\xff\xff":
-        return unit[2:10].hex()
-    return ".".join(str(int.from_bytes(unit[a:b])) for a, b in ((0, 2), (2, 4), (4, 10)))
-
-
-def lsn_of_other(raw: bytes) -> str:
-    """An LSN of 10 bytes in its three parts."""
-    return f"{raw[:4].hex()}:{raw[4:8].hex()}:{raw[8:].hex()}"
-
-
 def _several(found: str, path: str) -> Refusal:
     return Refusal(
         "LR3020",
@@ -350,17 +338,44 @@ def gaps(units: Index, spoken: Index) -> int:
     return int((steps - 1).sum())
 
 
-def binlog_place(places: Index) -> pa.Array:
-    """Places as people read them, ``000003:1234``: the number of the file and the position."""
-    file, position = places >> _POSITION, places & ((1 << _POSITION) - 1)
-    shown = [f"{a:06d}:{b}" for a, b in zip(file.tolist(), position.tolist(), strict=True)]
-    return pa.array(shown, pa.string())
+def binlog_place(place: int) -> str:
+    """A place as people read it, ``000003:1234``: the number of the file and the position."""
+    return f"{place >> _POSITION:06d}:{place & ((1 << _POSITION) - 1)}"
 
 
-def unit_name(unit: int, givers: Mapping[int, str]) -> str:
+def lsn_of(place: int) -> str:
+    """An LSN as PostgreSQL writes it, ``0/16B3748``."""
+    return f"{place >> 32:X}/{place & 0xFFFFFFFF:X}"
+
+
+def _gtid(unit: int, givers: Mapping[int, str]) -> str:
     """A transaction of a binary log as the database names it."""
     if unit >> _GTID != 1:
-        return f"{unit >> _POSITION:06d}:{unit & ((1 << _POSITION) - 1)}"
+        return binlog_place(unit)
     giver, number = unit >> _NUMBER & ((1 << _SOURCES) - 1), unit & ((1 << _NUMBER) - 1)
     name = givers.get(giver, "")
     return f"{name}{':' if len(name) > 21 else '-'}{number}"  # a UUID, or MariaDB's two numbers
+
+
+def _xid(unit: bytes) -> str:
+    """A transaction of Oracle as the database names it."""
+    if unit[:2] == b"\xff\xff":
+        return unit[2:10].hex()
+    return ".".join(str(int.from_bytes(unit[a:b])) for a, b in ((0, 2), (2, 4), (4, 10)))
+
+
+def unit_texts(
+    connector: str, units: Bytes, commits: Bytes, givers: Mapping[int, str]
+) -> dict[str, pa.Array]:
+    """Transactions and their commits (rows of bytes) in the words of their database, by name."""
+    ids, places = ([row.tobytes() for row in one] for one in (units, commits))
+    unit, commit = [int.from_bytes(one[2:10]) for one in ids], [*map(int.from_bytes, places)]
+    said = {"transaction": [*map(str, unit)], "commit-lsn": [*map(lsn_of, commit)]}
+    if connector in BINLOG:
+        names = [_gtid(one, givers) for one in unit]
+        said = {"transaction": names, "binlog": [*map(binlog_place, commit)]}
+    elif connector == ORACLE:
+        said = {"transaction": [*map(_xid, ids)], "commit-scn": [*map(str, commit)]}
+    elif connector in OTHERS:
+        said = {"commit-lsn": [f"{a[:4].hex()}:{a[4:8].hex()}:{a[8:].hex()}" for a in places]}
+    return {name: pa.array(texts, pa.string()) for name, texts in said.items()}

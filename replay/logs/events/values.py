@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from base64 import b64decode
-from binascii import Error as NotBase64
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,7 @@ from replay.arrays import Index, Mask
 from replay.changes.catalog import ColumnFormat
 from replay.decoding import codecs
 from replay.decoding.codecs import Decoded
-from replay.logs.events.lines import mask
+from replay.logs.events.lines import asked, mask
 from replay.logs.made_images import ABSENT, MadeWalk, unlike, usable
 from sqlgen.schema import ARROW_TYPES, SqlType
 from sqlgen.value_texts import WHOLE_BITS
@@ -26,9 +26,19 @@ _SHOWN = 40
 _FIRST_DAY, _LAST_DAY = -719_162, 2_932_896
 _DAY = 86_400
 _LONGEST_SPAN = (838 * 3600 + 59 * 60 + 59) * 1_000_000
-_UNITS = {3: "ms", 6: "us", 9: "ns"}
-_ZONED = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{1,6}0*)?Z$"
+_UNITS = {0: "s", 3: "ms", 6: "us", 9: "ns"}
 _WHOLE = r"^-?[0-9]{1,18}$"
+_DIGITS_OF_DAY = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
+_CLOCK = r"[0-9]{2}:[0-9]{2}:[0-9]{2}"
+#: How texts of dates and moments look: those of Connect, and PostgreSQL's own.
+_LOOKS = {
+    "zoned": rf"^{_DIGITS_OF_DAY}T{_CLOCK}([.][0-9]{{1,6}}0*)?Z$",
+    "pg date": rf"^{_DIGITS_OF_DAY}$",
+    "pg timestamp": rf"^{_DIGITS_OF_DAY} {_CLOCK}([.][0-9]{{1,6}})?$",
+    "pg zoned": rf"^{_DIGITS_OF_DAY} {_CLOCK}([.][0-9]{{1,6}})?[+-][0-9]{{2}}(:[0-9]{{2}}){{0,2}}$",
+}
+#: A byte of bytea_output=escape.
+_PG_ESCAPED = r"[\x20-\x5b\x5d-\x7e]|\\\\|\\[0-3][0-7]{2}"
 
 
 # -- images
@@ -49,7 +59,7 @@ class EventWalk(MadeWalk):
         column = self.format.columns[index]
         chosen, none, data, offsets = self.among(index, rows)
         text, bad = codecs.decode_text(data, offsets, 1208, none if none.any() else None)
-        values, fails = DECODERS[column.code](text, column)
+        values, fails = CODES[column.code].decode(text, column)
         missing = (self.length[chosen, index] <= ABSENT) & ~self.bad[chosen]
         for more in (bad, missing):
             if more is not None and more.any():
@@ -66,7 +76,7 @@ class EventWalk(MadeWalk):
             )
         text = self.raw(index, row).decode("utf-8", "replace")
         shown = text[:_SHOWN] + ("…" if len(text) > _SHOWN else "")
-        return f"{shown!r} in column {column.column.name}", EXPECTED[column.code]
+        return f"{shown!r} in column {column.column.name}", CODES[column.code].expected
 
 
 # -- values
@@ -112,21 +122,31 @@ def _unread(text: pa.Array, column: ColumnFormat) -> Decoded:
     return text, np.asarray(text.is_valid())
 
 
-def _decoded(text: pa.Array) -> list[bytes | None]:
-    """Bytes of base64; None for nulls, and for what is no base64."""
-    return [None if one is None else _of_base64(one) for one in text.to_pylist()]
+def _each(text: pa.Array, read: Callable[[str], object], kind: pa.DataType) -> Decoded:
+    """Values that are read one by one; None, and what no base64 is, are none."""
+    found = list[object]()
+    for one in text.to_pylist():
+        try:
+            found.append(None if one is None else read(one))
+        except ValueError:
+            found.append(None)
+    values = pa.array(found, kind)
+    return values, mask(pc.and_(values.is_null(), text.is_valid()))
 
 
-def _of_base64(text: str) -> bytes | None:
-    try:
-        return b64decode(text, validate=True)
-    except (NotBase64, ValueError):
-        return None
+def _raw(text: str) -> bytes:
+    return b64decode(text, validate=True)
 
 
 def _bytes(text: pa.Array, column: ColumnFormat) -> Decoded:
-    values = pa.array(_decoded(text), pa.binary())
-    return values, mask(pc.and_(values.is_null(), text.is_valid()))
+    return _each(text, _raw, pa.binary())
+
+
+def _signed(text: str) -> int:
+    """Two's complement in base64. ValueError for none."""
+    if not (raw := _raw(text)):
+        raise ValueError(text)
+    return int.from_bytes(raw, signed=True)
 
 
 def _digits(number: int, scale: int) -> str:
@@ -136,28 +156,25 @@ def _digits(number: int, scale: int) -> str:
 
 
 def _decimal(text: pa.Array, column: ColumnFormat) -> Decoded:
-    """Two's complement in base64, with the scale of the schema."""
-    scale, limit = column.scale, 10**column.length
-    found: list[str | None] = []
-    for raw in _decoded(text):
-        number = int.from_bytes(raw, signed=True) if raw else None
-        fits = number is not None and -limit < number < limit
-        found.append(_digits(number, scale) if number is not None and fits else None)
-    values = pa.array(found, pa.string())
-    return values, mask(pc.and_(values.is_null(), text.is_valid()))
+    """With the scale of the schema."""
+    limit = 10**column.length
+
+    def read(one: str) -> str | None:
+        number = _signed(one)
+        return _digits(number, column.scale) if -limit < number < limit else None
+
+    return _each(text, read, pa.string())
 
 
 def _variable(text: pa.Array, column: ColumnFormat) -> Decoded:
-    """``{"scale": 2, "value": "…"}``, as digits with so many behind the point."""
-    pattern = r'^\{"scale":(?P<scale>[0-9]{1,5}),"value":"(?P<value>[A-Za-z0-9+/=]+)"\}$'
-    parts = pc.extract_regex(text, pattern)
-    scales, raws = (pc.struct_field(parts, name).to_pylist() for name in ("scale", "value"))
-    found: list[str | None] = []
-    for scale, value in zip(scales, raws, strict=True):
-        raw = _of_base64(value) if scale is not None else None
-        found.append(_digits(int.from_bytes(raw, signed=True), int(scale)) if raw else None)
-    values = pa.array(found, pa.string())
-    return values, mask(pc.and_(values.is_null(), text.is_valid()))
+    """``{"scale": 2, "value": "…"}``."""
+    pattern = re.compile(r'\{"scale":([0-9]{1,5}),"value":"([A-Za-z0-9+/=]+)"\}')
+
+    def read(one: str) -> str | None:
+        found = pattern.fullmatch(one)
+        return _digits(_signed(found[2]), int(found[1])) if found else None
+
+    return _each(text, read, pa.string())
 
 
 def _int64(text: pa.Array) -> tuple[npt.NDArray[np.int64], Mask, Mask]:
@@ -167,72 +184,48 @@ def _int64(text: pa.Array) -> tuple[npt.NDArray[np.int64], Mask, Mask]:
     return pc.fill_null(values, 0).to_numpy(zero_copy_only=False), null, fails
 
 
-def _date(text: pa.Array, column: ColumnFormat) -> Decoded:
-    days, null, fails = _int64(text)
-    fails |= ((days < _FIRST_DAY) | (days > _LAST_DAY)) & ~null
-    shown = np.where(fails | null, 0, days).astype("datetime64[D]").astype(str)
-    return pa.array(shown, pa.string(), mask=null), fails
-
-
-def _timestamp(text: pa.Array, column: ColumnFormat) -> Decoded:
-    """Ticks since 1970, of a source without a zone."""
-    ticks, null, fails = _int64(text)
-    digits = column.column.length
+def _shown(ticks: npt.NDArray[np.int64], null: Mask, digits: int) -> tuple[pa.Array, Mask]:
+    """Ticks since 1970, of a second with so many digits, as moments; which are not of the years
+    0001 to 9999."""
     days = ticks // (_DAY * 10**digits)
-    fails |= ((days < _FIRST_DAY) | (days > _LAST_DAY)) & ~null
+    fails = np.asarray(((days < _FIRST_DAY) | (days > _LAST_DAY)) & ~null)
     moments = np.where(fails | null, 0, ticks).astype(f"datetime64[{_UNITS[digits]}]")
     shown = np.char.replace(moments.astype(str), "T", " ")
     return pa.array(shown, pa.string(), mask=null), fails
 
 
-def _span(text: pa.Array, column: ColumnFormat) -> Decoded:
-    """Microseconds of MySQL's TIME, which goes from -838:59:59 to 838:59:59."""
+def _date(text: pa.Array, column: ColumnFormat) -> Decoded:
+    days, null, fails = _int64(text)
+    near = np.clip(days, _FIRST_DAY - 1, _LAST_DAY + 1)  # in seconds others have over 64 bits
+    shown, wrong = _shown(near * _DAY, null, 0)
+    return pc.utf8_slice_codeunits(shown, 0, 10), fails | wrong
+
+
+def _timestamp(text: pa.Array, column: ColumnFormat) -> Decoded:
+    """Ticks since 1970, of a source without a zone."""
     ticks, null, fails = _int64(text)
-    fails |= (np.abs(ticks) > _LONGEST_SPAN) & ~null
-    exact = _clock(np.where(fails | null, 0, np.abs(ticks)), 6, null)
-    sign = pc.if_else(pa.array((ticks < 0) & ~fails), "-", "")
-    return pc.binary_join_element_wise(sign, exact, ""), fails
+    shown, wrong = _shown(ticks, null, column.column.length)
+    return shown, fails | wrong
 
 
-def _time(digits: int) -> Callable[[pa.Array, ColumnFormat], Decoded]:
-    """Ticks since midnight; 24:00:00 is one."""
-
-    def decode(text: pa.Array, column: ColumnFormat) -> Decoded:
-        ticks, null, fails = _int64(text)
-        fails |= ((ticks < 0) | (ticks > _DAY * 10**digits)) & ~null
-        return _clock(np.where(fails | null, 0, ticks), digits, null), fails
-
-    return decode
-
-
-def _clock(ticks: npt.NDArray[np.int64], digits: int, null: Mask) -> pa.Array:
-    """Ticks of a second as ``12:00:00.5``, without zeros at the end."""
-    whole, rest = np.divmod(ticks, 10**digits)
+def _time(text: pa.Array, column: ColumnFormat) -> Decoded:
+    """Ticks since midnight, of which 24:00:00 is one; MySQL's TIME goes from -838:59:59 on."""
+    ticks, null, fails = _int64(text)
+    span = column.code == "span"
+    digits = 6 if span else column.column.length - len("00:00:00.")
+    low, high = (-_LONGEST_SPAN, _LONGEST_SPAN) if span else (0, _DAY * 10**digits)
+    fails |= ((ticks < low) | (ticks > high)) & ~null
+    whole, rest = np.divmod(np.where(fails | null, 0, np.abs(ticks)), 10**digits)
+    parts = ((whole // 3600, 2), (whole // 60 % 60, 2), (whole % 60, 2), (rest, digits))
     hour, minute, second, fraction = (
-        pc.utf8_lpad(pa.array(part).cast(pa.string()), width, "0")
-        for part, width in (
-            (whole // 3600, 2),
-            (whole // 60 % 60, 2),
-            (whole % 60, 2),
-            (rest, digits),
-        )
+        pc.utf8_lpad(pa.array(part).cast(pa.string()), width, "0") for part, width in parts
     )
     shown = pc.binary_join_element_wise(hour, minute, second, ":")
     shown = pc.binary_join_element_wise(shown, fraction, ".")
     exact = pc.replace_substring_regex(shown, r"(\.[0-9]*[1-9])0+$|\.0+$", r"\1")
-    return pc.if_else(pa.array(null), pa.scalar(None, pa.string()), exact)
-
-
-def _zoned(text: pa.Array, column: ColumnFormat) -> Decoded:
-    """``2024-02-29T21:59:59.123456Z``: an instant, in UTC, with its zone where the type has one."""
-    fails = unlike(text, _ZONED) | mask(pc.starts_with(text, "0000"))
-    text = usable(text, fails, "1970-01-01T00:00:00Z")
-    moment = pc.replace_substring(pc.utf8_slice_codeunits(text, 0, 19), "T", " ")
-    rest = pc.utf8_slice_codeunits(pc.utf8_rtrim(text, "Z"), 20)
-    rest = pc.utf8_slice_codeunits(pc.utf8_rpad(rest, 6, "0"), 0, 6)
-    shown = pc.binary_join_element_wise(moment, rest, ".")
-    zone = "+00:00" if column.column.type is SqlType.TIMESTAMP_TZ else ""
-    return pc.binary_join_element_wise(shown, zone, ""), fails
+    sign = pc.if_else(pa.array((ticks < 0) & ~fails), "-", "")
+    exact = pc.binary_join_element_wise(sign, exact, "")
+    return pc.if_else(pa.array(null), pa.scalar(None, pa.string()), exact), fails
 
 
 def _either(text: pa.Array, column: ColumnFormat) -> Decoded:
@@ -249,9 +242,7 @@ def _unsigned(text: pa.Array, column: ColumnFormat) -> Decoded:
 
 def _bits(text: pa.Array, column: ColumnFormat) -> Decoded:
     """Bits, the lowest byte first in base64, as a number."""
-    found = [None if raw is None else str(int.from_bytes(raw, "little")) for raw in _decoded(text)]
-    values = pa.array(found, pa.string())
-    return values, mask(pc.and_(values.is_null(), text.is_valid()))
+    return _each(text, lambda one: str(int.from_bytes(_raw(one), "little")), pa.string())
 
 
 def _enum(text: pa.Array, column: ColumnFormat) -> Decoded:
@@ -259,17 +250,28 @@ def _enum(text: pa.Array, column: ColumnFormat) -> Decoded:
     return pc.replace_substring(text, "\\,", ","), np.zeros(len(text), bool)
 
 
+def _moment(text: pa.Array, column: ColumnFormat) -> Decoded:
+    """Dates and moments that are text: instants (of Connect in UTC) in UTC, with their zone where
+    the type has one."""
+    fails = unlike(text, _LOOKS[column.code]) | mask(pc.starts_with(text, "0000"))
+    text = usable(text, fails, "1970-01-01 00:00:00"[: 10 if column.code == "pg date" else None])
+    if column.code == "pg zoned":
+        query = "SELECT epoch_us(CAST(one AS TIMESTAMPTZ)) AS ticks FROM texts"
+        ticks = asked(query, texts=pa.table({"one": text})).column(0).combine_chunks()
+        null = mask(text.is_null())
+        text, wrong = _shown(pc.fill_null(ticks, 0).to_numpy(), null, 6)
+        fails |= wrong
+    digits = 6 if column.code.endswith("zoned") else column.column.length
+    shown = pc.replace_substring(pc.utf8_slice_codeunits(text, 0, 19), "T", " ")
+    if digits:
+        rest = pc.utf8_slice_codeunits(pc.utf8_rtrim(text, "Z"), 20, 26)
+        shown = pc.binary_join_element_wise(shown, pc.utf8_rpad(rest, digits, "0"), ".")
+    zone = "+00:00" if column.column.type is SqlType.TIMESTAMP_TZ else ""
+    return pc.binary_join_element_wise(shown, zone, ""), fails
+
+
 # -- values as PostgreSQL writes them
 # -------------------------------------------------------------------------------------------------
-
-_PG_DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
-_PG_MOMENT = r"^[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{1,6})?$"
-#: A byte of bytea_output=escape.
-_PG_ESCAPED = r"[\x20-\x5b\x5d-\x7e]|\\\\|\\[0-3][0-7]{2}"
-_PG_ZONED = (
-    r"^(?P<moment>[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.][0-9]{1,6})?)"
-    r"(?P<sign>[+-])(?P<hours>[0-9]{2})(?::(?P<minutes>[0-9]{2}))?(?::(?P<seconds>[0-9]{2}))?$"
-)
 
 
 def _pg_boolean(text: pa.Array, column: ColumnFormat) -> Decoded:
@@ -280,10 +282,7 @@ def _pg_bytes(text: pa.Array, column: ColumnFormat) -> Decoded:
     """Bytes in hexadecimal digits, or (bytea_output=escape) as they are with ``\\\\`` and
     ``\\ooo``."""
     fails = unlike(text, rf"^\\x([0-9a-f]{{2}})*$|^({_PG_ESCAPED})*$")
-    found = [
-        None if one is None else _of_escaped(one) for one in usable(text, fails, "").to_pylist()
-    ]
-    return pa.array(found, pa.binary()), fails
+    return _each(usable(text, fails, ""), _of_escaped, pa.binary())[0], fails
 
 
 def _of_escaped(text: str) -> bytes:
@@ -301,105 +300,54 @@ def _pg_number(text: pa.Array, column: ColumnFormat) -> Decoded:
     )
 
 
-def _pg_date(text: pa.Array, column: ColumnFormat) -> Decoded:
-    fails = unlike(text, _PG_DATE)
-    return usable(text, fails, "1970-01-01"), fails
+@dataclass(frozen=True)
+class Code:
+    """How values of a code become those of a column: text of JSON -> values, and which are none;
+    what is expected, for messages; the types of JSON that the connector writes (none: any)."""
+
+    decode: Callable[[pa.Array, ColumnFormat], Decoded]
+    expected: str
+    written: frozenset[str] = frozenset()
 
 
-def _pg_timestamp(text: pa.Array, column: ColumnFormat) -> Decoded:
-    fails = unlike(text, _PG_MOMENT)
-    text = usable(text, fails, "1970-01-01 00:00:00")
-    return _with_digits(text, column.column.length), fails
-
-
-def _with_digits(moment: pa.Array, digits: int) -> pa.Array:
-    """Moments with so many digits of a second."""
-    whole = pc.utf8_slice_codeunits(moment, 0, 19)
-    rest = pc.utf8_rpad(pc.utf8_slice_codeunits(moment, 20), digits, "0")
-    return pc.binary_join_element_wise(whole, rest, ".") if digits else whole
-
-
-def _pg_zoned(text: pa.Array, column: ColumnFormat) -> Decoded:
-    fails = unlike(text, _PG_ZONED)
-    parts = pc.extract_regex(usable(text, fails, "1970-01-01 00:00:00+00"), _PG_ZONED)
-    moment = pc.struct_field(parts, "moment")
-    ticks = np.array(pc.fill_null(moment, "1970-01-01").to_pylist(), "datetime64[us]")
-    away = np.zeros(len(ticks), np.int64)
-    for name, size in (("hours", 3600), ("minutes", 60), ("seconds", 1)):
-        part = pc.fill_null(pc.struct_field(parts, name), "")
-        away += size * pc.cast(pc.if_else(pc.equal(part, ""), "0", part), pa.int64()).to_numpy()
-    ahead = mask(pc.equal(pc.struct_field(parts, "sign"), "+"))
-    ticks = ticks - np.where(ahead, away, -away) * np.timedelta64(1_000_000, "us")
-    days = ticks.astype("datetime64[D]").astype(np.int64)
-    null = mask(text.is_null())
-    fails |= ((days < _FIRST_DAY) | (days > _LAST_DAY)) & ~null
-    good = np.where(fails | null, np.datetime64(0, "us"), ticks)
-    shown = np.char.replace(good.astype(str), "T", " ")
-    made = _with_digits(pa.array(shown, pa.string(), mask=null), 6)
-    return pc.binary_join_element_wise(made, "+00:00", ""), fails
-
-
-#: How a column of each code is decoded: text of JSON -> values, and which are none.
-DECODERS: dict[str, Callable[[pa.Array, ColumnFormat], Decoded]] = {
-    "whole": _whole,
-    "float": _float,
-    "boolean": _boolean,
-    **dict.fromkeys(("text", "json"), _text),
-    "bytes": _bytes,
-    "decimal": _decimal,
-    "variable": _variable,
-    "date": _date,
-    "timestamp": _timestamp,
-    "time3": _time(3),
-    "time6": _time(6),
-    "time9": _time(9),
-    "zoned": _zoned,
-    "either": _either,
-    "unsigned": _unsigned,
-    "bits": _bits,
-    "enum": _enum,
-    "span": _span,
-    "unread": _unread,
-    "pg text": _text,
-    "pg boolean": _pg_boolean,
-    "pg bytes": _pg_bytes,
-    "pg number": _pg_number,
-    "pg date": _pg_date,
-    "pg timestamp": _pg_timestamp,
-    "pg zoned": _pg_zoned,
-}
-_MOMENT = "a moment of the years 0001 to 9999"
-#: What a value of each code is, for messages.
-EXPECTED = {
-    "whole": "a whole number of the column's type",
-    "float": "a number, NaN or Infinity",
-    "boolean": "true or false",
-    **dict.fromkeys(("text", "json"), "text"),
-    "bytes": "bytes in base64 (binary.handling.mode=bytes)",
-    "decimal": "a decimal of the column's digits in base64 (decimal.handling.mode=precise)",
-    "variable": "a scale and a decimal in base64 (decimal.handling.mode=precise)",
-    "date": "a day of the years 0001 to 9999",
-    "timestamp": _MOMENT,
-    "time3": "a time of day",
-    "time6": "a time of day",
-    "time9": "a time of day",
-    "zoned": _MOMENT,
-    "either": (
+_NUMBER, _STRING = frozenset({"BIGINT", "UBIGINT"}), frozenset({"VARCHAR"})
+_PRECISE = "in base64 (decimal.handling.mode=precise)"
+_MOMENT, _OF_DAY = "a moment of the years 0001 to 9999", "a time of day"
+_ISO = f"{_MOMENT}, in DateStyle ISO"
+CODES = {
+    "whole": Code(_whole, "a whole number of the column's type", _NUMBER),
+    "float": Code(_float, "a number, NaN or Infinity", _NUMBER | {"DOUBLE", "VARCHAR"}),
+    "boolean": Code(_boolean, "true or false", frozenset({"BOOLEAN"})),
+    "text": Code(_text, "text", _STRING),
+    "json": Code(_text, "text", _STRING),
+    "bytes": Code(_bytes, "bytes in base64 (binary.handling.mode=bytes)", _STRING),
+    "decimal": Code(_decimal, f"a decimal of the column's digits {_PRECISE}", _STRING),
+    "variable": Code(_variable, f"a scale and a decimal {_PRECISE}", frozenset({"OBJECT"})),
+    "date": Code(_date, "a day of the years 0001 to 9999", _NUMBER),
+    "timestamp": Code(_timestamp, _MOMENT, _NUMBER),
+    "time": Code(_time, _OF_DAY, _NUMBER),
+    "span": Code(_time, "a time from -838:59:59 to 838:59:59", _NUMBER),
+    "zoned": Code(_moment, _MOMENT, _STRING),
+    "either": Code(
+        _either,
         "one that is not negative, because BIGINT UNSIGNED above 2^63 comes as a negative number:"
         " events of structure (include.schema.changes=true), column.propagate.source.type or"
-        " --log-option bigint=signed tell which it is"
+        " --log-option bigint=signed tell which it is",
+        _NUMBER,
     ),
-    "unsigned": "a whole number of 64 bits",
-    "bits": "bits in base64",
-    "enum": "text",
-    "pg text": "text",
-    "pg boolean": "t or f",
-    "pg bytes": "bytes in hexadecimal digits, or escaped",
-    "pg number": "a decimal of the column's digits",
-    **dict.fromkeys(("pg date", "pg timestamp", "pg zoned"), f"{_MOMENT}, in DateStyle ISO"),
-    "span": "a time from -838:59:59 to 838:59:59",
-    "unread": (
+    "unsigned": Code(_unsigned, "a whole number of 64 bits", _NUMBER),
+    "bits": Code(_bits, "bits in base64", _STRING),
+    "enum": Code(_enum, "text", _STRING),
+    "pg text": Code(_text, "text"),
+    "pg boolean": Code(_pg_boolean, "t or f"),
+    "pg bytes": Code(_pg_bytes, "bytes in hexadecimal digits, or escaped"),
+    "pg number": Code(_pg_number, "a decimal of the column's digits"),
+    "pg date": Code(_moment, _ISO),
+    "pg timestamp": Code(_moment, _ISO),
+    "pg zoned": Code(_moment, _ISO),
+    "unread": Code(
+        _unread,
         "a type whose values events hold exactly (see the reference about events);"
-        " --exclude-columns leaves the column out"
+        " --exclude-columns leaves the column out",
     ),
 }
