@@ -163,7 +163,8 @@ def statements(change: StructureChange, profile: Profile, names: str) -> list[st
 
 def _translated(source: Source, profile: Profile, names: str) -> list[str]:
     from sqlgen.ddl.expressions import Place  # only a log of solidDB needs these
-    from sqlgen.soliddb.translate import shown, target_statements
+    from sqlgen.soliddb.table_shape import shown
+    from sqlgen.soliddb.translate import target_statements
 
     try:
         return target_statements(

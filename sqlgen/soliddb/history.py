@@ -17,8 +17,7 @@ from sqlgen.ddl.expressions import Place, source_name
 from sqlgen.errors import SqlgenError
 from sqlgen.schema import Column, Table
 from sqlgen.soliddb.parser import DropConstraint, ModifySchema, SoliddbClause, SoliddbCreateTable
-from sqlgen.soliddb.table_shape import default_of, is_nullable, type_text
-from sqlgen.soliddb.translate import read
+from sqlgen.soliddb.table_shape import default_of, is_nullable, read, type_text
 from sqlgen.structure import Action, Source, StructureChange
 
 #: An object: its kind, schema and name.

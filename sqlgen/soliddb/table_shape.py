@@ -1,14 +1,20 @@
-"""What a CREATE TABLE of solidDB says, taken apart: columns, key, constraints, defaults."""
+"""What a CREATE TABLE of solidDB says, taken apart: columns, key, constraints, defaults; and what
+a statement of a log says of the rows of its table."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+import sqlglot
 from sqlglot import exp
+from sqlglot.errors import SqlglotError
 
 from sqlgen.ddl.expressions import CannotSay, source_name
+from sqlgen.errors import SqlgenError
 from sqlgen.schema import Column, SqlType
+from sqlgen.soliddb import Soliddb
+from sqlgen.soliddb.parser import TYPES, ModifySchema
 
 # -- columns
 # -------------------------------------------------------------------------------------------------
@@ -173,4 +179,127 @@ def default_of(column: exp.ColumnDef) -> exp.Expr | None:
     kinds = [constraint.kind for constraint in column.constraints]
     return next(
         (kind.this for kind in kinds if isinstance(kind, exp.DefaultColumnConstraint)), None
+    )
+
+
+# -- statements
+# -------------------------------------------------------------------------------------------------
+
+_SHOWN = 500
+_TYPE_WORDS = {entry.kind: entry.words[0] for entry in reversed(TYPES)}
+
+
+def read(text: str) -> exp.Expr:
+    """The tree of one statement. SqlgenError (LR3021) when it is not understood."""
+    try:
+        trees = [tree for tree in sqlglot.parse(text, dialect=Soliddb) if tree is not None]
+    except SqlglotError as error:
+        reason = str(error).splitlines()[0]
+        raise SqlgenError(
+            "LR3021", f"found {shown(text)}; expected a statement of solidDB: {reason}"
+        ) from None
+    if len(trees) != 1:
+        raise SqlgenError("LR3021", f"found {shown(text)}; expected one statement of solidDB")
+    return trees[0]
+
+
+def shown(text: str) -> str:
+    """A statement as a message names it: on one line, and not without end."""
+    line = " ".join(text.split())
+    return f"the statement {line[:_SHOWN]}{' …' if len(line) > _SHOWN else ''}"
+
+
+@dataclass(frozen=True)
+class DeclaredColumn:
+    """A column: the first words of its type in solidDB's manuals, and the numbers behind them."""
+
+    name: str
+    words: str
+    sizes: tuple[int, ...] = ()
+    nullable: bool = True
+
+
+@dataclass(frozen=True)
+class Alter:
+    """What ALTER TABLE does to rows: ``add``, ``drop``, ``rename``, ``modify`` a column; ``name``
+    or ``schema`` the table; ``null`` (a column may be null, or may not); or ``other``, which leaves
+    rows as they are. ``table``: what the statement calls it; ``added``: the column that it adds;
+    ``schema``: that of the table, where the statement says it."""
+
+    what: str
+    table: str
+    column: str = ""
+    new: str = ""
+    added: DeclaredColumn | None = None
+    schema: str = ""
+
+
+def alter(text: str) -> Alter | None:
+    """What an ALTER TABLE statement does; None for a text that is none."""
+    tree = _tree(text)
+    if not isinstance(tree, exp.Alter):
+        return None
+    action, table = tree.args["actions"][0], source_name(tree.this.this)
+    if isinstance(action, exp.AlterRename | ModifySchema):
+        renames = isinstance(action, exp.AlterRename)
+        new = source_name(action.this.this if renames else action.this)
+        return Alter("name" if renames else "schema", table, new=new, schema=home(text))
+    if isinstance(action, exp.ColumnDef):
+        column = _declared(action)
+        return Alter("add", table, column.name, added=column)
+    if isinstance(action, exp.Drop):
+        return Alter("drop", table, source_name(action.args["tables"][0].this))
+    if isinstance(action, exp.RenameColumn):
+        return Alter("rename", table, source_name(action.this), source_name(action.args["to"]))
+    if not isinstance(action, exp.AlterColumn):
+        return Alter("other", table)
+    null = "other" if action.args.get("allow_null") is None else "null"
+    what = null if action.args.get("dtype") is None else "modify"
+    return Alter(what, table, source_name(action.this))
+
+
+def created(text: str) -> tuple[tuple[DeclaredColumn, ...], tuple[str, ...]] | None:
+    """The columns and the key that a CREATE TABLE makes; None for a text that is none."""
+    tree = _tree(text)
+    if not isinstance(tree, exp.Create) or tree.kind != "TABLE":
+        return None
+    try:
+        shape = shape_of(tree)
+    except CannotSay:
+        return None
+    return tuple(_declared(one, shape.key) for one in shape.definitions.values()), shape.key
+
+
+def home(text: str) -> str:
+    """The schema that a statement states for the table, view or sequence that it makes, changes or
+    drops; empty where it states none."""
+    tree = _tree(text)
+    if tree is None or tree.args.get("kind") == "INDEX":
+        return ""
+    named = tree.args.get("tables", [tree.this])[0]
+    named = named.this if isinstance(named, exp.Schema) else named
+    schema = named.args.get("db") if isinstance(named, exp.Table) else None
+    return "" if schema is None else source_name(schema)
+
+
+def tables_in(text: str) -> list[str]:
+    """The names of the tables that a statement speaks of, without their schemas."""
+    tree = _tree(text)
+    return [] if tree is None else [source_name(one.this) for one in tree.find_all(exp.Table)]
+
+
+def _tree(text: str) -> exp.Expr | None:
+    try:
+        return read(text) if text else None
+    except SqlgenError:
+        return None
+
+
+def _declared(tree: exp.ColumnDef, key: tuple[str, ...] = ()) -> DeclaredColumn:
+    name, kind = source_name(tree.this), tree.args["kind"]
+    return DeclaredColumn(
+        name,
+        kind.meta.get("soliddb") or _TYPE_WORDS[kind.this],
+        tuple(int(size.name) for size in kind.expressions),
+        is_nullable(tree) and name not in key,
     )

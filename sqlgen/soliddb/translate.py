@@ -12,7 +12,6 @@ import unicodedata
 from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
-import sqlglot
 from sqlglot import ErrorLevel, exp
 from sqlglot.errors import SqlglotError
 
@@ -24,7 +23,6 @@ from sqlgen.errors import SqlgenError
 from sqlgen.names import table_expression
 from sqlgen.schema import Column, SqlType, Table
 from sqlgen.script import escape_comment
-from sqlgen.soliddb import Soliddb
 from sqlgen.soliddb.parser import (
     CreateSequence,
     CreateView,
@@ -39,7 +37,9 @@ from sqlgen.soliddb.table_shape import (
     default_of,
     defined_column,
     own_constraints,
+    read,
     shape_of,
+    shown,
 )
 from sqlgen.statements import truncate_statement
 
@@ -47,7 +47,6 @@ from sqlgen.statements import truncate_statement
 #: at 1, by itself.
 _BOUNDS = "MINVALUE -9223372036854775807 MAXVALUE 9223372036854775806"
 _WHOLE = re.compile(r"-?\d+")
-_SHOWN = 500
 #: What the entries of ``Abilities.alter`` do, in words.
 _WHAT = {
     "type": "change a column's type",
@@ -118,20 +117,6 @@ def translate(
     return Translation(tuple(statements), tuple(translator.notes))
 
 
-def read(text: str) -> exp.Expr:
-    """The tree of one statement. SqlgenError (LR3021) when it is not understood."""
-    try:
-        trees = [tree for tree in sqlglot.parse(text, dialect=Soliddb) if tree is not None]
-    except SqlglotError as error:
-        reason = str(error).splitlines()[0]
-        raise SqlgenError(
-            "LR3021", f"found {shown(text)}; expected a statement of solidDB: {reason}"
-        ) from None
-    if len(trees) != 1:
-        raise SqlgenError("LR3021", f"found {shown(text)}; expected one statement of solidDB")
-    return trees[0]
-
-
 def is_qualified(text: str) -> bool:
     """Whether a statement means the same in every session: all its names state their schema. So
     does one that is not understood: it is an error."""
@@ -141,12 +126,6 @@ def is_qualified(text: str) -> bool:
         return True
     names = [one for one in tree.find_all(exp.Table) if not isinstance(one.parent, exp.AlterRename)]
     return bool(names) and all(one.args.get("db") is not None for one in names)
-
-
-def shown(text: str) -> str:
-    """A statement as a message names it: on one line, and not without end."""
-    line = " ".join(text.split())
-    return f"the statement {line[:_SHOWN]}{' …' if len(line) > _SHOWN else ''}"
 
 
 @dataclass

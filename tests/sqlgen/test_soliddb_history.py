@@ -11,8 +11,7 @@ from sqlgen.dialects import profile_named
 from sqlgen.errors import SqlgenError
 from sqlgen.schema import Column, SqlType, Table
 from sqlgen.soliddb.history import History
-from sqlgen.soliddb.table_shape import column_of, type_text
-from sqlgen.soliddb.translate import read
+from sqlgen.soliddb.table_shape import column_of, read, type_text
 from sqlgen.structure import StructureChange, statements
 
 TABLE = Table("DBA", "T", ())

@@ -4,6 +4,7 @@ another record may have for it."""
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,13 @@ import numpy.typing as npt
 
 from replay.arrays import Index, Mask, Records
 from replay.logs.soliddb import ddl, layouts
-from replay.logs.soliddb.ddl import Alter, Event, Name
+from replay.logs.soliddb.ddl import Event, Name
 from replay.logs.soliddb.export import NONE
 from replay.logs.soliddb.joined_rows import Joined
 from replay.logs.soliddb.layouts import Ddl, Rec, ValueFraming
 from replay.logs.soliddb.tables import WantedTables
 from replay.logs.soliddb.transactions import IndexNotes, SolidTransactions
+from sqlgen.soliddb.table_shape import Alter, alter
 from sqlgen.structure import Action
 
 #: Of all rows of a log.
@@ -33,11 +35,11 @@ class DdlRecord:
     event: Event
     text: str
 
-    @property
+    @cached_property
     def change(self) -> Alter | None:
         """What its ALTER TABLE statement changes; None where the log has none that is
         understood."""
-        return ddl.alter(self.text) if self.text else None
+        return alter(self.text)
 
 
 def with_statements(

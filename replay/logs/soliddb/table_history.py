@@ -18,7 +18,7 @@ from replay.arrays import Index
 from replay.changes.catalog import ColumnFormat, RowFormat, TableVersion
 from replay.logs.indexed_log import version_named
 from replay.logs.soliddb import ddl, layouts
-from replay.logs.soliddb.ddl import Alter, Name
+from replay.logs.soliddb.ddl import Name
 from replay.logs.soliddb.ddl_records import DdlRecord, effect_of, names_of, words_of_record
 from replay.logs.soliddb.detect import listed
 from replay.logs.soliddb.layouts import TABLE_DDL, Ddl
@@ -33,6 +33,7 @@ from replay.logs.soliddb.tables import Attribute, SolidTable, version_of
 from replay.spill import windows
 from sqlgen.schema import Table
 from sqlgen.soliddb.history import History
+from sqlgen.soliddb.table_shape import Alter, created, home, tables_in
 from sqlgen.soliddb.translate import is_qualified
 from sqlgen.structure import Action, StructureChange
 from sqlgen.value_texts import constant
@@ -378,7 +379,7 @@ class _Builder:
             schema = (
                 moved.new
                 if moved is not None and moved.what == "schema"
-                else ddl.home(other.text) or other.event.name.schema
+                else home(other.text) or other.event.name.schema
             )
             if schema:
                 break
@@ -461,12 +462,13 @@ class _Builder:
         """A table that the catalog export does not have, as its CREATE TABLE says; which hidden
         columns it has is not known."""
         name = record.event.name
-        columns = (
-            ddl.created(record.text, self.charset) if record.text and self.columns != "C" else None
-        )
+        columns = created(record.text) if self.columns != "C" else None
         if columns is None:
             return TableState(None, name.schema, name.name)
-        attributes, key = columns
+        declared, key = columns
+        attributes = tuple(
+            ddl.attribute(one, number, self.charset) for number, one in enumerate(declared)
+        )
         self.created_tables[relid] = SolidTable(
             relid, name.catalog, name.schema, name.name, attributes, key
         )
@@ -508,7 +510,7 @@ class _Builder:
         note = StructureChange(Action.NOTE, table, note=words_of_record(record))
         if record.text and (schema or is_qualified(record.text)) and kind not in _COUNTERS:
             if record.relid is not None and kind in _STANDING:
-                self.homes[record.relid] = ddl.home(record.text) or schema
+                self.homes[record.relid] = home(record.text) or schema
             former = (
                 self.result.versions[old_version].table
                 if old_version >= 0 and kind in TABLE_DDL
@@ -543,7 +545,7 @@ class _Builder:
             return -1
         named = {
             relid
-            for word in ddl.words(record.text)
+            for word in tables_in(record.text)
             if (relid := self._by_name(Name(word))) is not None
         }
         relid = (
@@ -562,10 +564,10 @@ class _Builder:
         speaks of."""
         if state is not None and (state.schema or state.lost):
             return state.schema or record.event.name.schema
-        home = self._home(record.relid, record.row) if record.relid is not None else None
-        if record.event.name.schema or home is not None:
-            return record.event.name.schema or home or ""
-        fits = [self._by_name(Name(word)) for word in ddl.words(record.text)]
+        known = self._home(record.relid, record.row) if record.relid is not None else None
+        if record.event.name.schema or known is not None:
+            return record.event.name.schema or known or ""
+        fits = [self._by_name(Name(word)) for word in tables_in(record.text)]
         schemas = {self._home(relid, record.row) or "" for relid in fits if relid is not None}
         return schemas.pop() if len(schemas) == 1 else ""
 

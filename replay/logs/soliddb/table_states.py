@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from replay.logs.soliddb import ddl, layouts
-from replay.logs.soliddb.ddl import Alter
 from replay.logs.soliddb.tables import Attribute
+from sqlgen.soliddb.table_shape import Alter
 
 
 @dataclass(frozen=True)
@@ -92,14 +92,12 @@ def state_after(state: TableState, change: Alter, charset: int) -> TableState | 
             else replace(state, schema=change.new)
         )
     if change.what == "add":
-        added = ddl.added(
-            change, max((entry.number for entry in state.attributes), default=-1) + 1, charset
-        )
-        return (
-            None
-            if added is None or change.column in named
-            else replace(state, attributes=(*state.attributes, added))
-        )
+        assert change.added is not None
+        number = max((entry.number for entry in state.attributes), default=-1) + 1
+        added = ddl.attribute(change.added, number, charset)
+        if change.column in named:
+            return None
+        return replace(state, attributes=(*state.attributes, added))
     if change.what == "modify" or change.column not in named:
         return None
     entry = named[change.column]

@@ -15,6 +15,7 @@ from replay.logs import Inputs
 from replay.logs.soliddb import ddl, detect, layouts
 from replay.logs.soliddb.layouts import Ddl
 from replay.logs.soliddb.reader import SolidLog, open_log
+from sqlgen.soliddb.table_shape import Alter, DeclaredColumn, alter
 from tests.support.few import few
 from tests.support.scripted import opened_solid, script
 from tests.support.solidbuilder import (
@@ -262,7 +263,7 @@ def test_ddl_records() -> None:
     )
     text = ddl.read_text(bytes.fromhex(SQL_ALTER), 1208)
     assert text == "ALTER TABLE CUSTOMER ADD COLUMN TIER SMALLINT"
-    assert ddl.alter(text) == ddl.Alter("add", "CUSTOMER", "TIER", rest=("SMALLINT",))
+    assert alter(text) == Alter("add", "CUSTOMER", "TIER", added=DeclaredColumn("TIER", "SMALLINT"))
 
 
 @pytest.mark.parametrize("kind", list(Ddl))
@@ -310,31 +311,28 @@ def test_what_is_no_ddl_record(data: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "alter"),
+    ("text", "does"),
     [
         (
             "ALTER TABLE T ADD c INTEGER NOT NULL",
-            ddl.Alter("add", "T", "C", rest=("INTEGER", "NOT", "NULL")),
+            Alter("add", "T", "C", added=DeclaredColumn("C", "INTEGER", nullable=False)),
         ),
-        ('alter table shop.dba.t drop column "c"', ddl.Alter("drop", "T", "c")),
-        ("ALTER TABLE T RENAME COLUMN A B", ddl.Alter("rename", "T", "A", "B")),
-        (
-            "ALTER TABLE T MODIFY COLUMN A VARCHAR(20)",
-            ddl.Alter("modify", "T", "A", rest=("VARCHAR", "(", "20", ")")),
-        ),
-        ("ALTER TABLE T ALTER COLUMN A DROP NOT NULL", ddl.Alter("null", "T", "A")),
-        ("ALTER TABLE T ALTER COLUMN A SET DEFAULT 5", ddl.Alter("other", "T", "A")),
-        ("ALTER TABLE T SET TABLE NAME N", ddl.Alter("name", "T", new="N")),
-        ("ALTER TABLE T MODIFY SCHEMA S", ddl.Alter("schema", "T", new="S")),
-        ("ALTER TABLE T SET STORE MEMORY", ddl.Alter("other", "T")),
-        ("ALTER TABLE T ADD CONSTRAINT K UNIQUE (A)", ddl.Alter("other", "T")),
+        ('alter table shop.dba.t drop column "c"', Alter("drop", "T", "c")),
+        ("ALTER TABLE T RENAME COLUMN A B", Alter("rename", "T", "A", "B")),
+        ("ALTER TABLE T MODIFY COLUMN A VARCHAR(20)", Alter("modify", "T", "A")),
+        ("ALTER TABLE T ALTER COLUMN A DROP NOT NULL", Alter("null", "T", "A")),
+        ("ALTER TABLE T ALTER COLUMN A SET DEFAULT 5", Alter("other", "T", "A")),
+        ("ALTER TABLE T SET TABLE NAME N", Alter("name", "T", new="N")),
+        ("ALTER TABLE T MODIFY SCHEMA S", Alter("schema", "T", new="S")),
+        ("ALTER TABLE T SET STORE MEMORY", Alter("other", "T")),
+        ("ALTER TABLE T ADD CONSTRAINT K UNIQUE (A)", Alter("other", "T")),
         ("DROP TABLE T", None),
         ("ALTER TABLE T", None),
         ("ALTER TABLE T FROBNICATE C", None),
     ],
 )
-def test_what_alter_table_does_to_rows(text: str, alter: ddl.Alter | None) -> None:
-    assert ddl.alter(text) == alter
+def test_what_alter_table_does_to_rows(text: str, does: Alter | None) -> None:
+    assert alter(text) == does
 
 
 @pytest.mark.parametrize(

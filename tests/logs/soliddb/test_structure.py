@@ -16,8 +16,8 @@ from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
 from replay.cli.main import main
 from replay.errors import Refusal
-from replay.logs.soliddb import ddl
 from replay.logs.soliddb.reader import SolidLog
+from sqlgen.soliddb.table_shape import created
 from tests.support.scripted import opened_solid, script
 from tests.support.solidbuilder import (
     Col,
@@ -308,12 +308,12 @@ def test_a_ddl_record_in_no_known_layout_sets_its_unit_aside(tmp_path: Path) -> 
 def test_what_create_table_makes(
     text: str, names: list[str] | None, key: tuple[str, ...] | None
 ) -> None:
-    found = ddl.created(text, 1208)
+    found = created(text)
     if names is None:
         assert found is None
         return
     assert found is not None
-    assert [entry.format.column.name for entry in found[0]] == names
+    assert [column.name for column in found[0]] == names
     assert found[1] == key
 
 
