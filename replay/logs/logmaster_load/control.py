@@ -11,8 +11,10 @@ ROLE=#NAME`` names those of a site, as its LOAD control file has them.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import takewhile
 
 import numpy as np
 
@@ -57,6 +59,17 @@ class IntoTable:
     name: str
     fields: tuple[LoadField, ...]
     when: tuple[FieldCondition, ...] = ()
+
+    @property
+    def given(self) -> str:
+        """The table as the LOAD statement names it."""
+        return f"{self.schema}.{self.name}" if self.schema else self.name
+
+    @cached_property
+    def info(self) -> int:
+        """How many of the fields are informational columns: those at the beginning with a name
+        that begins with ``#``."""
+        return sum(1 for _ in takewhile(lambda one: one.name.startswith("#"), self.fields))
 
 
 @dataclass(frozen=True)
@@ -257,12 +270,15 @@ class _Reader:
         schema, name = "", self._identifier()
         if self._take("."):
             schema, name = name, self._identifier()
-        when: tuple[FieldCondition, ...] = ()
+        when: list[FieldCondition] = []
         while self._word() != "(":
             if self.at >= len(self.tokens):
                 raise self._fail(f"no fields of table {name}", "a list of fields")
-            if self._take("WHEN"):
-                when = tuple(self._conditions())
+            if self._take("WHEN", "("):
+                when.append(self._named())
+                while self._take("AND"):
+                    when.append(self._named())
+                self._expect(")")
             else:
                 self.at += 1
         self._expect("(")
@@ -278,16 +294,7 @@ class _Reader:
                 raise self._fail(
                     f"NULLIF of field {one.name} about {one.null_if.name}", "a field of this list"
                 )
-        return IntoTable(schema, name, tuple(fields), when)
-
-    def _conditions(self) -> Sequence[FieldCondition]:
-        """``(name = 'v' AND …)``."""
-        self._expect("(")
-        conditions = [self._named()]
-        while self._take("AND"):
-            conditions.append(self._named())
-        self._expect(")")
-        return conditions
+        return IntoTable(schema, name, tuple(fields), tuple(when))
 
     def _named(self) -> FieldCondition:
         if self._word().isdecimal():

@@ -34,7 +34,6 @@ from replay.logs.logmaster_load.reader import ENTRY, NAMES, UNIT
 from replay.logs.logmaster_load.records import (
     DelimitedRecords,
     cut,
-    info_count,
     parts,
     without_mark,
 )
@@ -101,13 +100,17 @@ def open_log(inputs: Inputs) -> reader.LoadLog:
         raw = without_mark(mapped(there[number]), ccsid)
         if not len(raw):
             raise InputError("LR2002", "found an empty file; expected a LOAD file", Where(path))
-        loaded = _LoadFile(path, number, cut(raw, statement, ccsid, path), ccsid, inputs.options)
-        places = [
-            (into, _version(control, into, tables, versions, ccsid)) for into in statement.tables
-        ]
-        loaded.take(places, pile)
-        files.append(IndexedFile(name=path, first=first, count=len(loaded.records)))
-        first += len(loaded.records)
+        records = cut(raw, statement, ccsid, path)
+        made, units = np.zeros(len(records), ENTRY), np.zeros(len(records), UNIT)
+        made["file"], made["row"], made["size"] = number, np.arange(len(records)), records.sizes()
+        for into, rows in _by_table(path, records, statement.tables):
+            version = _version(control, into, tables, versions, ccsid)
+            load = _LoadedTable(path, rows, records.some(rows, into), version, inputs.options)
+            load.take(made, units, pile)
+        pile.entries.append(made)
+        pile.units.append(units)
+        files.append(IndexedFile(name=path, first=first, count=len(records)))
+        first += len(records)
     entries = np.concatenate(pile.entries)
     entries["unit"], units = _units(np.concatenate(pile.units), files)
     named = _columns(statements)
@@ -173,11 +176,8 @@ def _ccsid(options: Mapping[str, str], statement: LoadStatement) -> int:
 
 def _columns(statements: Sequence[LoadStatement]) -> tuple[str, ...]:
     """The informational columns that every table has."""
-    lists = [
-        [one.name for one in into.fields[: info_count(into)]]
-        for statement in statements
-        for into in statement.tables
-    ]
+    every = [into for statement in statements for into in statement.tables]
+    lists = [[one.name for one in into.fields[: into.info]] for into in every]
     return tuple(name for name in lists[0] if all(name in other for other in lists))
 
 
@@ -232,7 +232,7 @@ def _version(
             raise InputError(
                 "LR2031",
                 "found LOAD statements with different columns; expected one list of columns",
-                Where(control, table=_given(into)),
+                Where(control, table=into.given),
                 "Read the files in runs of their own",
             )
         return known
@@ -256,16 +256,11 @@ def _version(
     return version
 
 
-def _given(into: IntoTable) -> str:
-    """A table as the LOAD statement names it."""
-    return f"{into.schema}.{into.name}" if into.schema else into.name
-
-
 def _definition(
     control: str, into: IntoTable, tables: Sequence[Table]
 ) -> tuple[Table, tuple[Column, ...]]:
     """The table in the DDL that an INTO TABLE clause means, and the columns that it loads."""
-    given = _given(into)
+    given = into.given
     same = [
         table for table in tables if table.name == into.name and into.schema in ("", table.schema)
     ]
@@ -276,7 +271,7 @@ def _definition(
             Where(control, table=given),
         )
     table = same[0]
-    names = [one.name for one in into.fields[info_count(into) :]]
+    names = [one.name for one in into.fields[into.info :]]
     defined = {column.name: column for column in table.columns}
     unknown = [name for name in names if name not in defined]
     lost = [name for name in table.key if name not in names]
@@ -299,143 +294,107 @@ def _definition(
     return table, tuple(defined[name] for name in names)
 
 
-@dataclass
-class _LoadFile:
-    """One LOAD file on its way into the index."""
-
-    path: str
-    number: int
-    records: DelimitedRecords
-    ccsid: int
-    options: Mapping[str, str]
-
-    def take(self, places: Sequence[tuple[IntoTable, TableVersion]], pile: _Pile) -> None:
-        """Add the entries, units and images of all records."""
-        count = len(self.records)
-        entries = np.zeros(count, ENTRY)
-        entries["file"], entries["row"] = self.number, np.arange(count)
-        entries["size"] = self.records.sizes()
-        entries["version"], entries["segment"], entries["segments"] = -1, 1, 1
-        units = np.zeros(count, UNIT)
-        taken = np.zeros(count, bool)
-        for into, version in places:
-            rows = np.flatnonzero(~taken & self._when(into))
-            taken[rows] = True
-            if len(rows):
-                self._table(rows, into, version, entries, units, pile)
-        if not taken.all():
-            row = int(np.flatnonzero(~taken)[0])
-            raise InputError(
-                "LR2011",
-                "found a record that no WHEN of the LOAD statement takes; expected one of its"
-                " tables",
-                Where(self.path, row + 1),
-            )
-        pile.entries.append(entries)
-        pile.units.append(units)
-
-    def _when(self, into: IntoTable) -> Mask:
-        rows = np.arange(len(self.records))
-        here = np.ones(len(rows), bool)
+def _by_table(
+    path: str, records: DelimitedRecords, tables: Sequence[IntoTable]
+) -> Iterator[tuple[IntoTable, Index]]:
+    """Each table with the records of a file that are of it: those of no table before, which hold
+    what its WHEN says. Tables without records count. InputError LR2011 for a record of none."""
+    left = np.ones(len(records), bool)
+    for into in tables:
+        here, names = left.copy(), [one.name for one in into.fields]
         for condition in into.when:
-            names = [one.name for one in into.fields]
             if condition.name not in names:
                 raise InputError(
                     "LR2009",
                     "found a WHEN about bytes or another field; expected one about a field of"
                     " the LOAD statement",
-                    Where(self.path, table=into.name),
+                    Where(path, table=into.name),
                 )
-            value = self._field(rows, into, names.index(condition.name))
-            same = pc.equal(pc.fill_null(value, ""), condition.value.strip())
-            here &= np.asarray(same.to_numpy(zero_copy_only=False), bool)
-        return here
+            every = records.some(np.arange(len(records)), into)
+            value = pc.fill_null(every.text(names.index(condition.name)), "")
+            here &= np.asarray(pc.equal(value, condition.value.strip()))
+        left &= ~here
+        yield into, np.flatnonzero(here)
+    for row in np.flatnonzero(left)[:1].tolist():
+        raise InputError(
+            "LR2011",
+            "found a record that no WHEN of the LOAD statement takes; expected one of its tables",
+            Where(path, row + 1),
+        )
 
-    def _field(self, rows: Index, into: IntoTable, number: int) -> pa.Array:
-        """A field as text without blanks around; null where it is no text."""
-        value = self.records.values(rows, into, number, 0)
-        null = np.asarray(value.is_null())
-        data, offsets = parts(value)
-        text, _ = codecs.decode_text(data, offsets, self.ccsid, null if null.any() else None)
-        return pc.utf8_trim_whitespace(text)
 
-    def _role(self, rows: Index, into: IntoTable, role: str) -> pa.Array | None:
-        name = column_of(role, self.options)
-        names = [one.name for one in into.fields[: info_count(into)]]
-        if name in names:
-            return self._field(rows, into, names.index(name))
-        if role in NEEDED:
-            there = ", ".join(names) or "none"
-            raise InputError(
-                "LR2008",
-                f"found no informational column {name} ({ROLES[role][1]}); found: {there};"
-                " expected it in the LOAD control file",
-                Where(self.path, table=into.name),
-                f"Name the column that says it: --log-option {role}=#NAME; or have LOGSCAN write"
-                " all informational columns (INFO COLUMNS, URID FIELDS ALL)",
-            )
-        return None
+@dataclass
+class _LoadedTable:
+    """The records of one table in a file, which are ``rows`` of it, on their way into the index."""
 
-    def _table(
-        self,
-        rows: Index,
-        into: IntoTable,
-        version: TableVersion,
-        entries: Records,
-        units: Records,
-        pile: _Pile,
-    ) -> None:
-        said = self._role(rows, into, "table")
+    path: str
+    rows: Index
+    records: DelimitedRecords
+    version: TableVersion
+    options: Mapping[str, str]
+
+    def __post_init__(self) -> None:
+        self.fields = self.records.table.fields
+        self.info = [one.name for one in self.fields[: self.records.table.info]]
+
+    def take(self, entries: Records, units: Records, pile: _Pile) -> None:
+        """Fill in the entries and units of the file, and add the images."""
+        if not len(self.rows):
+            return
+        said = self._role("table")
         if said is not None:
-            same = pc.fill_null(pc.equal(said, version.name), False)
+            same = pc.fill_null(pc.equal(said, self.version.name), False)
             self._need(
                 np.asarray(same.to_numpy(zero_copy_only=False), bool),
-                rows,
                 column_of("table", self.options),
-                f"records of {version.name}, for which this LOAD statement is",
+                f"records of {self.version.name}, for which this LOAD statement is",
             )
-        part = np.array(entries[rows])
-        part["version"] = version.index
-        action = pc.utf8_upper(pc.fill_null(self._role(rows, into, "action"), ""))
+        part = np.array(entries[self.rows])
+        part["version"], part["segment"], part["segments"] = self.version.index, 1, 1
+        action = pc.utf8_upper(pc.fill_null(self._role("action"), ""))
         for name, change in _ACTIONS.items():
             is_it = np.asarray(pc.equal(action, name).to_numpy(zero_copy_only=False), bool)
             part["change"][is_it] = change
         part["fault"][part["change"] == 0] = reader.UNKNOWN_ACTION
-        part["position"] = self._position(rows, into, "position", False)
+        part["position"] = self._position("position", False)
         part["origin"] = ord(" ")
-        origin = self._role(rows, into, "origin")
+        origin = self._role("origin")
         if origin is not None:
-            codes, _ = parts(
-                pc.utf8_slice_codeunits(pc.utf8_rpad(pc.fill_null(origin, ""), 1), 0, 1).cast(
-                    pa.binary()
-                )
-            )
-            part["origin"] = codes
-        units[rows] = self._unit(rows, into)
+            first = pc.utf8_slice_codeunits(pc.utf8_rpad(pc.fill_null(origin, ""), 1), 0, 1)
+            part["origin"] = parts(first.cast(pa.binary()))[0]
+        units[self.rows] = self._unit()
         for change, before, after in (
             (Change.INSERT, False, True),
             (Change.DELETE, True, False),
             (Change.UPDATE, True, True),
         ):
-            self._images(rows, into, part, change, (before, after), pile)
-        entries[rows] = part
+            self._images(part, change, (before, after), pile)
+        entries[self.rows] = part
 
-    def _images(
-        self,
-        rows: Index,
-        into: IntoTable,
-        part: Records,
-        change: Change,
-        sides: tuple[bool, bool],
-        pile: _Pile,
-    ) -> None:
+    def _role(self, role: str) -> pa.Array | None:
+        name = column_of(role, self.options)
+        if name in self.info:
+            return self.records.text(self.info.index(name))
+        if role in NEEDED:
+            there = ", ".join(self.info) or "none"
+            raise InputError(
+                "LR2008",
+                f"found no informational column {name} ({ROLES[role][1]}); found: {there};"
+                " expected it in the LOAD control file",
+                Where(self.path, table=self.records.table.name),
+                f"Name the column that says it: --log-option {role}=#NAME; or have LOGSCAN write"
+                " all informational columns (INFO COLUMNS, URID FIELDS ALL)",
+            )
+        return None
+
+    def _images(self, part: Records, change: Change, sides: tuple[bool, bool], pile: _Pile) -> None:
         """Row images of the changes of one kind. Of an insert or delete the only one is first."""
         mine = np.flatnonzero((part["change"] == change) & (part["fault"] == 0))
         both = all(sides)
-        bad = self.records.bad(rows[mine], into, 2 if both else 1)
+        bad = self.records.bad(mine, 2 if both else 1)
         part["fault"][mine[bad]] = reader.WRONG_FIELDS
         if both and bad.any():
-            alone = bad & ~self.records.bad(rows[mine], into, 1)
+            alone = bad & ~self.records.bad(mine, 1)
             part["fault"][mine[alone]] = reader.NO_BEFORE_IMAGE
         good = mine[~bad]
         first = both and self.options.get("images") == "before-after"
@@ -450,8 +409,8 @@ class _LoadFile:
                 chosen = good[low : low + _BATCH]
                 made = images(
                     [
-                        self.records.values(rows[chosen], into, number, shift)
-                        for number in range(info_count(into), len(into.fields))
+                        self.records.values(chosen, number, shift)
+                        for number in range(len(self.info), len(self.fields))
                     ]
                 )
                 data, offsets = parts(made)
@@ -460,16 +419,16 @@ class _LoadFile:
                 pile.images.append(data)
                 pile.size += len(data)
 
-    def _unit(self, rows: Index, into: IntoTable) -> Records:
-        made = np.zeros(len(rows), UNIT)
-        member = self._role(rows, into, "member")
+    def _unit(self) -> Records:
+        made = np.zeros(len(self.rows), UNIT)
+        member = self._role("member")
         if member is not None:
             fits = np.asarray(pc.fill_null(pc.match_substring_regex(member, "^[0-9]{1,5}$"), False))
-            self._need(fits, rows, column_of("member", self.options), "a number")
+            self._need(fits, column_of("member", self.options), "a number")
             made["member"] = np.asarray(pc.cast(member, pa.int64()))
         by_lrsn = bool(made["member"].any())
-        made["commit"] = self._position(rows, into, "commit", by_lrsn)
-        urid = self._position(rows, into, "unit", False)
+        made["commit"] = self._position("commit", by_lrsn)
+        urid = self._position("unit", False)
         made["unit"] = (
             np.concatenate(
                 [
@@ -481,38 +440,36 @@ class _LoadFile:
             .view("V12")
             .reshape(-1)
         )
-        begin = self._role(rows, into, "begin")
+        begin = self._role("begin")
         named = begin is not None and pc.all(pc.match_substring_regex(begin, _HEX)).as_py()
-        made["start"] = self._position(rows, into, "begin", by_lrsn) if named else urid
-        time = self._role(rows, into, "time")
+        made["start"] = self._position("begin", by_lrsn) if named else urid
+        time = self._role("time")
         if time is not None:
             made["time"] = _packed(time)
         made["disposition"] = ord("C")
         for name in NAMES:
-            value = self._role(rows, into, name)
+            value = self._role(name)
             if value is not None:
                 data, offsets = parts(value.cast(pa.binary()))
                 block = codecs.gather_padded(data, offsets[:-1], np.diff(offsets), NAMES[name])
                 made[name] = np.ascontiguousarray(block).view(f"S{NAMES[name]}").reshape(-1)
         return made
 
-    def _position(
-        self, rows: Index, into: IntoTable, role: str, lrsn: bool
-    ) -> npt.NDArray[np.void]:
+    def _position(self, role: str, lrsn: bool) -> npt.NDArray[np.void]:
         """Positions, V10, of hexadecimal digits: 20, or 12 as before they were extended (an LRSN
         behind a zero byte, an RBA at the end). Of commits also a timestamp."""
-        text = pc.utf8_upper(pc.fill_null(self._role(rows, into, role), ""))
+        text = pc.utf8_upper(pc.fill_null(self._role(role), ""))
         name = column_of(role, self.options)
         if role == "commit" and name == column_of("time", self.options):
             fits = np.asarray(pc.match_substring_regex(text, _MOMENT))
-            self._need(fits, rows, name, "a timestamp")
+            self._need(fits, name, "a timestamp")
             return (
                 np.ascontiguousarray(_packed(text).view(np.uint8).reshape(-1, 17)[:, :10])
                 .view("V10")
                 .reshape(-1)
             )
         fits = np.asarray(pc.match_substring_regex(text, _HEX))
-        self._need(fits, rows, name, "20 hexadecimal digits, or 12 or 16")
+        self._need(fits, name, "20 hexadecimal digits, or 12 or 16")
         short = np.asarray(pc.binary_length(text)) == 2 * _SHORT
         wide = pc.utf8_lpad(text, 2 * _POSITION, "0")
         if lrsn and short.any():
@@ -522,10 +479,10 @@ class _LoadFile:
         octets = np.frombuffer(bytes.fromhex(digits.tobytes().decode()), np.uint8)
         return octets.reshape(-1, _POSITION).view("V10").reshape(-1)
 
-    def _need(self, fits: Mask, rows: Index, name: str, expected: str) -> None:
+    def _need(self, fits: Mask, name: str, expected: str) -> None:
         """End where an order is not to be had."""
         if not fits.all():
-            row = int(rows[np.flatnonzero(~fits)[0]])
+            row = int(self.rows[np.flatnonzero(~fits)[0]])
             raise InputError(
                 "LR2010",
                 f"found an impossible {name}; expected {expected}: without it the position of"

@@ -4,7 +4,7 @@ ends inside of delimited values belong to the value."""
 from __future__ import annotations
 
 from codecs import BOM_UTF8
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
@@ -14,11 +14,7 @@ import pyarrow.compute as pc
 from replay.arrays import Bytes, Index, Mask
 from replay.decoding import codecs
 from replay.errors import InputError, Where
-from replay.logs.logmaster_load.control import (
-    FieldCondition,
-    IntoTable,
-    LoadStatement,
-)
+from replay.logs.logmaster_load.control import IntoTable, LoadStatement
 
 _RETURN, _BLANK = "\r", " "
 
@@ -74,25 +70,10 @@ def _without_return(raw: Bytes, start: Index, stop: Index, octet: int) -> Index:
     return np.asarray(stop - ((stop > start) & (raw[np.maximum(stop - 1, 0)] == octet)))
 
 
-def info_count(table: IntoTable) -> int:
-    """How many of the fields are informational columns: those at the beginning with a name that
-    begins with ``#``."""
-    for number, one in enumerate(table.fields):
-        if not one.name.startswith("#"):
-            return number
-    return len(table.fields)
-
-
-def _about(table: IntoTable, condition: FieldCondition) -> tuple[int, bool]:
-    """The field that a condition names, and whether each row image has one of its own."""
-    number = [one.name for one in table.fields].index(condition.name)
-    return number, number >= info_count(table)
-
-
 @dataclass
 class DelimitedRecords:
-    """Records whose fields are ``raw[start:stop]``, those of a record from ``first`` on, ``count``
-    many; ``quoted`` ones have lost their delimiters, and may hold them doubled."""
+    """Records of a ``table`` whose fields are ``raw[start:stop]``, those of a record from ``first``
+    on, ``count`` many; ``quoted`` ones have lost their delimiters, and may hold them doubled."""
 
     raw: Bytes
     start: Index
@@ -102,48 +83,64 @@ class DelimitedRecords:
     count: Index
     quote: int
     ccsid: int
+    table: IntoTable
 
     def __len__(self) -> int:
         return len(self.first)
+
+    def some(self, rows: Index, table: IntoTable) -> DelimitedRecords:
+        """Some of them, as those of a table."""
+        return replace(self, first=self.first[rows], count=self.count[rows], table=table)
+
+    def text(self, number: int) -> pa.Array:
+        """Field ``number`` as text without blanks around; null where it is no text."""
+        value = self.values(np.arange(len(self)), number, 0)
+        null = np.asarray(value.is_null())
+        text, _ = codecs.decode_text(*parts(value), self.ccsid, null if null.any() else None)
+        return pc.utf8_trim_whitespace(text)
 
     def sizes(self) -> Index:
         """Bytes of each record, ``int64[n]``."""
         return np.asarray(self.stop[self.first + self.count - 1] - self.start[self.first])
 
-    def bad(self, rows: Index, table: IntoTable, images: int) -> Mask:
-        """``bool[m]``: which of ``rows`` have not the fields of ``table`` with ``images`` (1 or 2)
+    @property
+    def _moved(self) -> int:
+        """How many fields a row image has."""
+        return len(self.table.fields) - self.table.info
+
+    def bad(self, rows: Index, images: int) -> Mask:
+        """``bool[m]``: which of ``rows`` have not the fields of the table with ``images`` (1 or 2)
         row images."""
-        one, info = len(table.fields), info_count(table)
-        count = self.count[rows]
+        one, count = len(self.table.fields), self.count[rows]
+        two = one + self._moved
         if images == 2:
-            return np.asarray(count != 2 * one - info)
+            return np.asarray(count != two)
         # there may be room for the second image, with nothing in it
-        wrong = (count != one) & (count != 2 * one - info)
-        for row in np.flatnonzero(count == 2 * one - info).tolist():
+        wrong = (count != one) & (count != two)
+        for row in np.flatnonzero(count == two).tolist():
             first = self.first[rows[row]]
-            rest = slice(first + one, first + 2 * one - info)
+            rest = slice(first + one, first + two)
             wrong[row] = bool((self.stop[rest] > self.start[rest]).any() or self.quoted[rest].any())
         return np.asarray(wrong)
 
-    def values(self, rows: Index, table: IntoTable, number: int, shift: int) -> pa.Array:
+    def values(self, rows: Index, number: int, shift: int) -> pa.Array:
         """Field ``number`` of ``rows`` (``int64[m]``), ``shift`` images further on, as a binary
         array of ``m``; null where it is null."""
-        values = self._texts(rows, table, number, shift)
-        condition = table.fields[number].null_if
+        values = self._texts(rows, number, shift)
+        condition = self.table.fields[number].null_if
         if condition is None:
             return values
-        about, moves = _about(table, condition)
-        octets = self._texts(rows, table, about, shift if moves else 0)
+        about = [one.name for one in self.table.fields].index(condition.name)
+        octets = self._texts(rows, about, shift if about >= self.table.info else 0)
         text, _ = codecs.decode_text(*parts(octets), self.ccsid)
         # as Db2 compares text, without the blanks at its end
         same = pc.equal(pc.utf8_rtrim(text, _BLANK), condition.value.rstrip(_BLANK))
         is_null = pc.and_(pc.fill_null(same, False), pc.is_valid(octets))
         return pc.if_else(is_null, pa.scalar(None, pa.binary()), values)
 
-    def _texts(self, rows: Index, table: IntoTable, number: int, shift: int) -> pa.Array:
+    def _texts(self, rows: Index, number: int, shift: int) -> pa.Array:
         """As :meth:`values`, whatever NULLIF says."""
-        away = shift * (len(table.fields) - info_count(table))
-        place = np.minimum(self.first[rows] + number + away, len(self.start) - 1)
+        place = np.minimum(self.first[rows] + number + shift * self._moved, len(self.start) - 1)
         start, stop, quoted = self.start[place], self.stop[place], self.quoted[place]
         null = (start == stop) & ~quoted
         data, offsets = codecs.gather_varying(self.raw, start, stop - start)
@@ -183,4 +180,6 @@ def cut(raw: Bytes, statement: LoadStatement, ccsid: int, name: str) -> Delimite
     quoted = np.zeros(len(start), bool)
     wide = stop - start >= 2
     quoted[wide] = (raw[start[wide]] == quote) & (raw[stop[wide] - 1] == quote)
-    return DelimitedRecords(raw, start + quoted, stop - quoted, quoted, first, count, quote, ccsid)
+    return DelimitedRecords(
+        raw, start + quoted, stop - quoted, quoted, first, count, quote, ccsid, statement.tables[0]
+    )
