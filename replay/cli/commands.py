@@ -309,8 +309,9 @@ def _tried_options(options: ScriptOptions, given: str | None, url: str) -> Scrip
 
 
 def _script(mode: Mode, arguments: argparse.Namespace) -> int:
+    also: list[extra_outputs.Also] = []
     if arguments.also or getattr(arguments, "also_after", ()):
-        extra_outputs.check_also(mode, arguments)
+        also = extra_outputs.check_also(mode, arguments)
     reading, selection, url = LogInput.of(arguments), selection_of(arguments), arguments.dry_run
     options = options_of(arguments, arguments.dialect, selection)
     if is_printed(arguments.out) and options.encoding is None:
@@ -330,19 +331,20 @@ def _script(mode: Mode, arguments: argparse.Namespace) -> int:
             opened = reading.open(scratch, demand, selection)
             chosen = reading.settled(opened, selection, scratch)
             request = make_request(opened, chosen, demand, reading.keys())
-            others = (
-                extra_outputs.also_outputs(opened, arguments, reading, demand, chosen)
-                if arguments.also
-                else []
-            )
+            others: list[extra_outputs.OtherOutput] = []
+            if also:
+                usual = arguments, chosen
+                others = extra_outputs.also_outputs(opened, also, reading, demand, usual, scratch)
             tell_notes(script_notes(request))
             after = getattr(arguments, "after", None)
             code = _write(reading, request, out, arguments.overwrite, after, stays)
             for other in others:
-                code = max(code, _write_other(reading, other, arguments.overwrite))
-            if arguments.also:
-                how = opened, arguments, reading, demand, chosen, scratch
-                code = max(code, extra_outputs.write_reports(*how))
+                print(f"also {other.out}:")
+                if other.is_report:
+                    found = extra_outputs.write_report(opened, other, reading, scratch)
+                else:
+                    found = _write_other(reading, other, arguments.overwrite)
+                code = max(code, found)
             return code
 
     if url is not None:
@@ -352,7 +354,6 @@ def _script(mode: Mode, arguments: argparse.Namespace) -> int:
 
 def _write_other(reading: LogInput, other: extra_outputs.OtherOutput, overwrite: bool) -> int:
     """Write an output beside the first."""
-    print(f"also {other.out}:")
     if other.kind == extra_outputs.EXTRACT:
         place = extracting.CopyPlace(other.out, overwrite=overwrite, after=other.after)
         return extracting.write_copy(other.request, reading, place)

@@ -63,12 +63,38 @@ class FromFile:
 
 @dataclass(frozen=True)
 class Configured:
-    """The words of a command line with those of its file; ``found``: nobody named the file."""
+    """The words of a command line with those of its file; ``found``: nobody named the file;
+    ``given``: the command line itself; ``selecting``: options of the stored selection."""
 
     words: list[str]
     path: Path | None = None
     taken: tuple[FromFile, ...] = ()
     found: bool = False
+    given: tuple[str, ...] = ()
+    selecting: tuple[str, ...] = ()
+
+    def with_selection(self, name: str, kind: str) -> Configured:
+        """The same command line with another stored selection, for an output of a kind. UsageError
+        (LR1001) as :func:`with_config`; for options of it that were typed, which would win; and for
+        those that only the command of this kind has."""
+        command, *words = self.given
+        made = with_config(self.given, name)
+        typed = [named_option(command, word) for word in words]
+        for option in made.selecting:
+            known = named_option(command, f"--{option}")
+            if known and known in typed:
+                raise UsageError(
+                    "LR1001",
+                    f"found {known.name} beside the selection {name}, which has it too; expected"
+                    " it in one of them",
+                )
+            if not known and kind in BY_NAME and named_option(kind, f"--{option}"):
+                raise UsageError(
+                    "LR1001",
+                    f"found {option} in the selection {name}, which {command} does not have;"
+                    f" expected it in a command {kind}",
+                )
+        return made
 
     @property
     def note(self) -> str:
@@ -99,8 +125,9 @@ def _names(message: str, word: str) -> bool:
     return re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", message) is not None
 
 
-def with_config(argv: Sequence[str]) -> Configured:
-    """The words of a command line with those of its file. UsageError (LR1001) for a file that
+def with_config(argv: Sequence[str], other: str | None = None) -> Configured:
+    """The words of a command line with those of its file; ``other``: a stored selection that counts
+    instead of the one that is named. UsageError (LR1001) for a file that
     cannot be used, and for an option in it that no command has; a value that is not understood ends
     the process with the line that it is in, as one of the command line does."""
     command, *given = argv
@@ -108,7 +135,7 @@ def with_config(argv: Sequence[str]) -> Configured:
     if "config" not in taken or any(word in ("-h", "--help") for word in given):
         return Configured(list(argv))
     named = _value(command, given, "--config")
-    selection = _value(command, given, "--selection")
+    selection = other or _value(command, given, "--selection")
     for text in filter(None, (named, selection)):
         refuse_secrets(text)
     path = Path(named) if named is not None else _found(command, given)
@@ -119,7 +146,7 @@ def with_config(argv: Sequence[str]) -> Configured:
                 f"found --selection {selection} without a file that has it; expected --config, or"
                 f" {BESIDE} beside the log or in the current folder",
             )
-        return Configured(list(argv))
+        return Configured(list(argv), given=tuple(argv))
     text, settings = _read(path)
     sections = [("", settings), (command, settings.get(command, {}))]
     stored = settings.get("selections", {})
@@ -139,7 +166,9 @@ def with_config(argv: Sequence[str]) -> Configured:
         }
     of_file = tuple(_taken(chosen, command, taken, given, path, text))
     words = [word for one in of_file for word in one.words]
-    return Configured([command, *words, *given], path, of_file, named is None)
+    selecting = tuple(name.replace("_", "-") for name in stored.get(selection, ()))
+    words = [command, *words, *given]
+    return Configured(words, path, of_file, named is None, tuple(argv), selecting)
 
 
 def _taken(

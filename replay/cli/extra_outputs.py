@@ -12,16 +12,19 @@ from replay.changes.options import Export, ScriptOptions
 from replay.changes.selection import Selection
 from replay.cli.extracting import copy_request
 from replay.cli.outcome import check_file
-from replay.cli.request import LogInput, data_options_of
+from replay.cli.parser import parse
+from replay.cli.request import LogInput, data_options_of, options_of, selection_of
 from replay.cli.terminal import Bar
 from replay.errors import UsageError
 from replay.logs import source_named
 from replay.options.command_options import COPIED, OF_VALUES
+from replay.options.command_options import options_of as options_named
 from replay.options.option import REPORT
 from replay.output.continuation import NOTHING
 from replay.output.extraction import writer_of
 from replay.output.formats import export_request
 from replay.output.whole_folder import check_output
+from replay.pipeline.mapped_catalog import MappingFile
 from replay.pipeline.request import Demand, OpenLog, Request, make_request, usage_errors
 from replay.reports.layout import ReportFormat, written
 from replay.reports.make_report import report_of
@@ -34,30 +37,68 @@ from sqlgen.errors import choice
 EXPORT, EXTRACT = "export", "extract"
 
 
-def check_also(mode: Mode, arguments: argparse.Namespace) -> None:
-    """UsageError (LR1001, LR1002) for other outputs that cannot be had beside the first, before
-    anything is read."""
+#: Groups of options that a selection of its own may set.
+_SELECTING = ("selection (all of it combines)", "dependencies")
+
+
+@dataclass(frozen=True)
+class Also:
+    """An output beside the first as it is asked for: its kind, its place, and the arguments of its
+    selection (the command's own, unless it names a stored selection)."""
+
+    kind: str
+    place: Path
+    arguments: argparse.Namespace
+
+
+def check_also(mode: Mode, arguments: argparse.Namespace) -> list[Also]:
+    """The outputs beside the first. UsageError (LR1001, LR1002) for those that cannot be had beside
+    it, before anything is read."""
     if arguments.also and (arguments.dry_run is not None or str(arguments.out) == "-"):
         raise UsageError("LR1001", "found --also without a folder in --out; expected both")
     _check_chains(arguments)
     places: list[Path] = [Path(str(arguments.out)).absolute()]
-    for kind, place in arguments.also:
-        other = kind == Mode.UNDO or mode is Mode.UNDO
-        if other and kind != mode:
-            _refuse_meant_for(mode, kind, arguments)
-        if kind == EXTRACT:
-            _check_copied(arguments)
-        if kind.startswith(REPORT):
-            _kind_of_report(kind)
-            check_file(place, arguments.overwrite)
+    others = [_asked(spelled, place, arguments) for spelled, place in arguments.also]
+    for one in others:
+        other = one.kind == Mode.UNDO or mode is Mode.UNDO
+        if other and one.kind != mode:
+            _refuse_meant_for(mode, one.kind, one.arguments)
+        if one.kind == EXTRACT:
+            _check_copied(one.arguments)
+        if one.kind.startswith(REPORT):
+            _kind_of_report(one.kind)
+            check_file(one.place, arguments.overwrite)
         else:
-            check_output(place, arguments.overwrite)
-        path = Path(str(place)).absolute()
-        if any(path == one or path in one.parents or one in path.parents for one in places):
+            check_output(one.place, arguments.overwrite)
+        path = Path(str(one.place)).absolute()
+        if any(path == taken or path in taken.parents or taken in path.parents for taken in places):
             raise UsageError(
-                "LR1002", f"found {place} for two outputs; expected a folder of its own for each"
+                "LR1002",
+                f"found {one.place} for two outputs; expected a folder of its own for each",
             )
         places.append(path)
+    return others
+
+
+def _asked(spelled: str, place: Path, arguments: argparse.Namespace) -> Also:
+    """An output as it is spelled. UsageError (LR1001) for a selection that is not stored, or that
+    says more than which changes."""
+    kind, _, name = spelled.partition("@")
+    if not name:
+        return Also(kind, place, arguments)
+    if getattr(arguments, "after", None) is not None:
+        raise UsageError("LR1001", f"found --also {spelled} with --after; expected two commands")
+    configured = arguments.configured.with_selection(name, kind)
+    own = parse(configured.words, configured.given)
+    for option in options_named(arguments.command.name):
+        is_same = getattr(own, option.dest, None) == getattr(arguments, option.dest, None)
+        if option.group not in _SELECTING and not is_same:
+            raise UsageError(
+                "LR1001",
+                f"found {option.name} in a selection, and --also {spelled}; expected options that"
+                " say which changes: the log is opened once",
+            )
+    return Also(kind, place, own)
 
 
 def _check_chains(arguments: argparse.Namespace) -> None:
@@ -124,36 +165,55 @@ def _refuse_meant_for(mode: Mode, kind: str, arguments: argparse.Namespace) -> N
 
 @dataclass(frozen=True)
 class OtherOutput:
-    """An output beside the first: its kind, what is wanted, its folder, and what it goes on
-    from."""
+    """An output beside the first: its kind, what is wanted, its folder or file, and what it goes on
+    from; of a report, the changes that it is about, and the options that say so."""
 
     kind: str
     request: Request
     out: Path
     after: Place | None
+    selection: Selection
+    mapping: MappingFile | None
+    chosen: tuple[tuple[str, tuple[str, ...]], ...]
+
+    @property
+    def is_report(self) -> bool:
+        """Whether it is a report, and so no bundle."""
+        return self.kind.startswith(REPORT)
 
 
 def also_outputs(
     opened: OpenLog,
-    arguments: argparse.Namespace,
+    others: list[Also],
     reading: LogInput,
     first: Demand,
-    selection: Selection,
+    usual: tuple[argparse.Namespace, Selection],
+    scratch: str,
 ) -> list[OtherOutput]:
-    """What is wanted of an open log beside the ``first`` output, by its selection. Errors as those
-    of :func:`replay.pipeline.request.make_request`."""
-    chains = dict(getattr(arguments, "also_after", ()))
-    usual = getattr(arguments, "after", None)  # which is none where an output does not say
-    return [
-        OtherOutput(
-            kind,
-            _request(kind, opened, arguments, reading, first, selection),
-            place,
-            chains.get(kind, usual),
+    """What is wanted of an open log beside the ``first`` output. ``usual``: the command's arguments
+    and what they select. Errors as those of :func:`replay.pipeline.request.make_request`."""
+    made = []
+    for one in others:
+        demand, (arguments, selection) = first, usual
+        if one.arguments is not arguments:
+            selection = selection_of(one.arguments)
+            options = options_of(one.arguments, one.arguments.dialect, selection)
+            demand = replace(first, options=options)
+            selection = reading.settled(opened, selection, scratch)
+        chains = dict(getattr(arguments, "also_after", ()))
+        made.append(
+            OtherOutput(
+                one.kind,
+                _request(one.kind, opened, one.arguments, reading, demand, selection),
+                one.place,
+                # what it goes on from is none where it does not say
+                chains.get(one.kind, getattr(arguments, "after", None)),
+                selection,
+                demand.mapping,
+                one.arguments.chosen,
+            )
         )
-        for kind, place in arguments.also
-        if not kind.startswith(REPORT)
-    ]
+    return made
 
 
 def _kind_of_report(kind: str) -> ReportKind:
@@ -161,30 +221,18 @@ def _kind_of_report(kind: str) -> ReportKind:
         return choice(ReportKind, kind.removeprefix(REPORT), "--also report")
 
 
-def write_reports(
-    opened: OpenLog,
-    arguments: argparse.Namespace,
-    reading: LogInput,
-    first: Demand,
-    selection: Selection,
-    scratch: str,
-) -> int:
-    """Write the reports beside the ``first`` output, on what its selection takes; the highest exit
-    code. Errors as those of :func:`replay.reports.make_report.report_of`."""
-    codes = [0]
-    for kind, place in arguments.also:
-        if kind.startswith(REPORT):
-            print(f"also {place}:")
-            with Bar(sys.stderr) as progress, usage_errors():
-                asked = reading.asked(opened, scratch, progress, None, arguments.chosen)
-                asked = replace(asked, mapping=first.mapping)
-                report = report_of(asked, _kind_of_report(kind), selection, ReportOptions())
-            suffix = Path(str(place)).suffix.removeprefix(".").lower()
-            form = ReportFormat(suffix) if suffix in set(ReportFormat) else ReportFormat.TEXT
-            write_file(place, written(report, form))
-            print(f"written to {place}")
-            codes.append(report.exit_code)
-    return max(codes)
+def write_report(opened: OpenLog, other: OtherOutput, reading: LogInput, scratch: str) -> int:
+    """Write a report beside the first output; its exit code. Errors as those of
+    :func:`replay.reports.make_report.report_of`."""
+    with Bar(sys.stderr) as progress, usage_errors():
+        asked = reading.asked(opened, scratch, progress, None, other.chosen)
+        asked = replace(asked, mapping=other.mapping)
+        report = report_of(asked, _kind_of_report(other.kind), other.selection, ReportOptions())
+    suffix = Path(str(other.out)).suffix.removeprefix(".").lower()
+    form = ReportFormat(suffix) if suffix in set(ReportFormat) else ReportFormat.TEXT
+    write_file(other.out, written(report, form))
+    print(f"written to {other.out}")
+    return report.exit_code
 
 
 def _request(
@@ -218,4 +266,5 @@ def _request(
             csv=arguments.csv,
         )
         return export_request(opened, selection, demand, reading.keys())
-    return make_request(opened, selection, replace(first, mode=Mode(kind)), reading.keys())
+    mode = first.mode if kind.startswith(REPORT) else Mode(kind)
+    return make_request(opened, selection, replace(first, mode=mode), reading.keys())

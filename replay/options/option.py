@@ -153,10 +153,12 @@ REPORT = "report:"
 
 
 def also_output(text: str) -> tuple[str, Place]:
-    """``KIND:DIR``, ``report:KIND:FILE``: another output, and its folder, manifest or file."""
+    """``KIND:DIR``, ``report:KIND:FILE``: another output, and its folder, manifest or file. A kind
+    may name its selection: ``KIND@NAME``."""
     kind, _, folder = text.removeprefix(REPORT).partition(":")
-    is_report = text.startswith(REPORT) and bool(kind)
-    if not (is_report or kind in ALSO) or not folder:
+    plain, sign, name = kind.partition("@")
+    is_report = text.startswith(REPORT) and bool(plain)
+    if not (is_report or plain in ALSO) or not folder or bool(sign) != bool(name):
         expected = ", ".join(f"{name}:DIR" for name in ALSO)
         raise UsageError("LR1001", f"found {text!r}; expected {expected} or report:KIND:FILE")
     kind = REPORT * is_report + kind

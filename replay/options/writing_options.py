@@ -99,7 +99,8 @@ OUTPUT = (
         ALSO_OUTPUTS,
         "also write a redo, undo, export (Parquet) or extract (a log again) of the same changes"
         " into another folder, or a report:KIND:FILE on them (.csv, .json, .html or text;"
-        " repeatable); the log is opened only once",
+        " repeatable); KIND@NAME: of the changes that --selection NAME takes; the log is"
+        " opened only once",
         SCRIPTS,
     ),
     _output(

@@ -66,9 +66,57 @@ def test_reports_beside_scripts_are_those_of_their_command(
         assert path.read_bytes() == (tmp_path / kind).read_bytes()
 
 
+STORED = """
+[selections.films]
+table = "SAKILA.FILM*"
+[selections.dear]
+where = "after.rental_rate > 3"
+[selections.all]
+cascade = "all"
+[selections.form]
+dialect = "oracle"
+"""
+
+
+def test_outputs_of_other_selections_are_those_of_their_commands(
+    log: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "stored.toml").write_text(STORED)
+    how = [*log, *HOW, f"--config={tmp_path}/stored.toml"]
+    asked = [("redo", "films"), ("undo", "dear"), ("export", "films"), ("extract", "films")]
+    alone = [[kind, *how, f"--selection={name}"] for kind, name in asked]
+    alone.append(["report", "audit", *how, "--selection=films", "--format=csv"])
+    for number, words in enumerate(alone):
+        assert main([*words, "--out", str(tmp_path / f"alone{number}")]) == 0
+    opened: list[object] = []
+    really = LogInput.open
+    monkeypatch.setattr(LogInput, "open", lambda *a: opened.append(a) or really(*a))
+    kinds = [f"{kind}@{name}" for kind, name in asked] + ["report:audit@films"]
+    also = [f"--also={kind}:{tmp_path}/also{at}" for at, kind in enumerate(kinds)]
+    also[-1] += ".csv"
+    assert main(["undo", *how, *also, "--out", str(tmp_path / "undo")]) == 0
+    assert len(opened) == 1
+    for at in range(len(asked)):
+        found = files_of(tmp_path / f"also{at}")
+        assert found
+        assert found == files_of(tmp_path / f"alone{at}")
+    assert (tmp_path / "also4.csv").read_bytes() == (tmp_path / "alone4").read_bytes()
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
+        (["undo", "--also", "undo@none:{t}/b"], "found no selection none"),
+        (["undo", "--also", "undo@form:{t}/b"], "found --dialect in a selection, and --also"),
+        (
+            ["undo", "--table", "X", "--also", "undo@films:{t}/b"],
+            "found --table beside the selection films",
+        ),
+        (["redo", "--also", "undo@all:{t}/b"], "found cascade in the selection all, which redo"),
+        (
+            ["redo", "--after", "none", "--also", "redo@films:{t}/b"],
+            "found --also redo@films with --after",
+        ),
         (["redo", "--also", "report:page:{t}/b"], "found --also report 'page'; expected one of"),
         (["redo", "--also", "report:audit:{t}/used/letter.txt"], "letter.txt exists"),
         (["redo", "--also", "report:audit:{t}/no/b"], "found no folder {t}/no"),
@@ -112,8 +160,9 @@ def test_what_cannot_be_had_together(
     (tmp_path / "used").mkdir()
     (tmp_path / "used" / "letter.txt").touch()
     given = [word.format(t=tmp_path) for word in words]
-    log = [] if "--source" in given else log
+    log = [] if "--source" in given else [*log, f"--config={tmp_path}/stored.toml"]
     (tmp_path / "l").touch()
+    (tmp_path / "stored.toml").write_text(STORED)
     code = 8 if said.startswith("LR3") else 12
     assert main([*given, *log, *HOW, "--out", str(tmp_path / "out")]) == code
     assert said.format(t=tmp_path) in capsys.readouterr().err
