@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from replay.arrays import Hashes, Index, Mask, Records, take_rows
+from replay.arrays import Hashes, Index, Mask, Records
 from replay.changes.catalog import MASKED_KEY, any_masked
 from replay.changes.envelope import RECORD, Change
 from replay.changes.units import AppliedUnits
@@ -32,8 +32,9 @@ from replay.dependencies.passes import (
     HeaderSurvey,
     Look,
     StartUnits,
-    assemble,
+    begun_in,
     change_places,
+    in_one_piece,
 )
 from replay.dependencies.preconditions import (
     QUESTION,
@@ -44,6 +45,7 @@ from replay.dependencies.preconditions import (
     touched_rows,
 )
 from replay.dependencies.write_sets import TOUCH, ChangeBatch, WriteSets
+from replay.engine.contract import ScanJob
 from replay.logs import LogFile, Split
 from sqlgen.schema import SqlType, Table
 
@@ -97,7 +99,7 @@ _EQUAL, _KEY = 0, 1
 
 
 @dataclass(frozen=True)
-class LookupJob(Look):
+class LookupJob(ScanJob, Look):
     """Reads the values of questions (dtype QUESTION, by rising ``change``). ``versions``: by table
     version, the one whose columns the state has. Results are pickled lists of (whether counts are
     of whole rows or of keys, the questions, a :class:`Lookup`)."""
@@ -107,7 +109,6 @@ class LookupJob(Look):
     asked: Records
     pieces: Records
     versions: Index
-    buckets: int = 0
 
     def scan(self, log: LogFile, split: Split) -> Iterator[tuple[int, bytes]]:
         """The lookups of the changes of a split."""
@@ -117,22 +118,12 @@ class LookupJob(Look):
                 (envelope.segments() <= 1) & np.isin(change_places(records), change)
             )
             if len(rows):
-                every = np.arange(len(rows), dtype=np.int64)
-                batch = ChangeBatch(
-                    take_rows(records, rows), every, np.ones_like(every), kind[rows],
-                    version[rows],
-                )  # fmt: skip
+                batch = in_one_piece(records, kind, version, rows)
                 yield 0, pickle.dumps(list(self._lookups(log, batch)))
-        pieces = assemble(self.pieces)
-        first = pieces.records[pieces.head]
-        inside = (first["offset"] >= split.start) & (first["offset"] < split.stop)
-        here = (first["file"] == split.file) & inside & np.isin(change_places(first), change)
+        pieces = begun_in(split, self.pieces)
+        here = np.isin(change_places(pieces.records[pieces.head]), change)
         if here.any():
             yield 0, pickle.dumps(list(self._lookups(log, pieces.part(np.flatnonzero(here)))))
-
-    def reduce(self, log: LogFile, bucket: int, blocks: Iterable[bytes]) -> Iterator[bytes]:
-        """Nothing meets."""
-        return iter(())
 
     def _lookups(self, log: LogFile, batch: ChangeBatch) -> Iterator[tuple[int, Index, Lookup]]:
         place = change_places(batch.records[batch.head])

@@ -41,8 +41,10 @@ from replay.dependencies.passes import (
     StartUnits,
     Walked,
     assemble,
+    begun_in,
     change_places,
     file_and_number,
+    in_one_piece,
 )
 from replay.dependencies.row_chains import Contradiction, contradictions
 from replay.dependencies.write_sets import TOUCH, ChangeBatch, ImagesSeen, KeyRole, WriteSets
@@ -201,20 +203,10 @@ class CheckJob(EdgeJob):
             self._positions(log, result, records, envelope)
             yield from self._units(records)
             rows = np.flatnonzero(envelope.segments() <= 1)
-            every = np.arange(len(rows), dtype=np.int64)
-            batch = ChangeBatch(
-                take_rows(records, rows), every, np.ones_like(every), change[rows], version[rows]
-            )
-            yield from self._rows(log, result, batch)
-        pieces = assemble(self.pieces)
-        first = pieces.records[pieces.head]
-        here = np.flatnonzero(
-            (first["file"] == split.file)
-            & (first["offset"] >= split.start)
-            & (first["offset"] < split.stop)
-        )
-        if len(here):
-            yield from self._rows(log, result, pieces.part(here))
+            yield from self._rows(log, result, in_one_piece(records, change, version, rows))
+        pieces = begun_in(split, self.pieces)
+        if len(pieces.head):
+            yield from self._rows(log, result, pieces)
         yield self.buckets, pickle.dumps(result)
 
     def _add(self, result: _Result, file: int, number: int, finding: Finding) -> None:
@@ -473,7 +465,7 @@ class _Words:
             every = np.arange(len(numbers))
             records = sort_records(file, 1, offset, length, envelope, change, version, every)
             records["number"] = numbers
-            yield ChangeBatch(records, every, np.ones_like(every), change, version)
+            yield in_one_piece(records, change, version, every)
 
     def _rows(
         self, batch: ChangeBatch

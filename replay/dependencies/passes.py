@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from replay.arrays import Bytes, Hashes, Index, Lengths, Mask, Records, Versions
+from replay.arrays import Bytes, Hashes, Index, Lengths, Mask, Records, Versions, take_rows
 from replay.changes import order
 from replay.changes.envelope import (
     CANCELLED,
@@ -50,6 +50,7 @@ from replay.dependencies.preconditions import (
     questions,
 )
 from replay.dependencies.write_sets import TOUCH, ChangeBatch, WriteSets
+from replay.engine.contract import ScanJob
 from replay.errors import counted, some_of
 from replay.logs import LogFile, Split
 from replay.logs.record_facts import other_versions
@@ -216,14 +217,29 @@ class Look:
                 yield records, envelope.take(kept), change[kept], version[kept]
 
 
+def in_one_piece(records: Records, change: Bytes, version: Versions, rows: Index) -> ChangeBatch:
+    """The changes that those of some records are which are not cut into segments."""
+    every = np.arange(len(rows), dtype=np.int64)
+    return ChangeBatch(
+        take_rows(records, rows), every, np.ones_like(every), change[rows], version[rows]
+    )
+
+
+def begun_in(split: Split, pieces: Records) -> ChangeBatch:
+    """The changes in segments of which the first lies in a split, of all ``pieces`` of a log."""
+    batch = assemble(pieces)
+    first = batch.records[batch.head]
+    inside = (first["offset"] >= split.start) & (first["offset"] < split.stop)
+    return batch.part(np.flatnonzero((first["file"] == split.file) & inside))
+
+
 @dataclass(frozen=True)
-class SurveyJob(Look):
+class SurveyJob(ScanJob, Look):
     """The first pass."""
 
     title = "survey units of recovery"
 
     start: StartUnits
-    buckets: int = 0
 
     def scan(self, log: LogFile, split: Split) -> Iterator[tuple[int, bytes]]:
         """One result a split: its :class:`HeaderSurvey`."""
@@ -247,10 +263,6 @@ class SurveyJob(Look):
             if len(cut):
                 survey.pieces.append(records[cut].tobytes())
         yield 0, pickle.dumps(survey)
-
-    def reduce(self, log: LogFile, bucket: int, blocks: Iterable[bytes]) -> Iterator[bytes]:
-        """Nothing meets."""
-        return iter(())
 
 
 @dataclass(frozen=True)
@@ -282,20 +294,9 @@ class EdgeJob(Look):
 
         for records, envelope, change, version in self.batches(log, split, note):
             kept = np.flatnonzero(envelope.segments() <= 1)
-            whole = records[kept]
-            every = np.arange(len(kept), dtype=np.int64)
-            batch = ChangeBatch(whole, every, np.ones_like(every), change[kept], version[kept])
+            batch = in_one_piece(records, change, version, kept)
             yield from self._by_bucket(write_sets, batch)
-        batch = assemble(self.pieces)
-        first = batch.records[batch.head]
-        here = (
-            (first["file"] == split.file)
-            & (first["offset"] >= split.start)
-            & (first["offset"] < split.stop)
-        )
-        rows = np.flatnonzero(here)
-        if len(rows):
-            yield from self._by_bucket(write_sets, batch.part(rows))
+        yield from self._by_bucket(write_sets, begun_in(split, self.pieces))
         yield UNREAD_BUCKET, b"".join(unread)
 
     def _by_bucket(self, write_sets: WriteSets, batch: ChangeBatch) -> Iterator[tuple[int, bytes]]:
@@ -366,14 +367,13 @@ def first_blind(spaces: KeySpaces, unread: Records, start: UnitCommits) -> dict[
 
 
 @dataclass(frozen=True)
-class FollowJob(Look):
+class FollowJob(ScanJob, Look):
     """Which units changed a table after a change in it that cannot be read: ``blind`` as in
     :class:`HeaderSurvey`. Results are blocks of :data:`FOLLOWER`."""
 
     title = "find what may depend on damaged records"
 
     blind: Mapping[int, Position]
-    buckets: int = 0
 
     def scan(self, log: LogFile, split: Split) -> Iterator[tuple[int, bytes]]:
         """Blocks of units, each once in a batch with each table."""
@@ -388,13 +388,9 @@ class FollowJob(Look):
             followers["space"] = table_space[version[behind]]
             yield 0, np.unique(followers).tobytes()
 
-    def reduce(self, log: LogFile, bucket: int, blocks: Iterable[bytes]) -> Iterator[bytes]:
-        """Nothing meets."""
-        return iter(())
-
 
 @dataclass(frozen=True)
-class CollectJob(Look):
+class CollectJob(ScanJob, Look):
     """The third pass: the records of the units (by hash) that the question reaches, and the touches
     of their changes that are in one piece, which are numbered by :func:`change_places`."""
 
@@ -402,7 +398,6 @@ class CollectJob(Look):
 
     units: Hashes
     evented: frozenset[int]
-    buckets: int = 0
 
     def scan(self, log: LogFile, split: Split) -> Iterator[tuple[int, bytes]]:
         """Blocks of records, each with their touches."""
@@ -417,19 +412,11 @@ class CollectJob(Look):
             )
             if len(wanted):
                 whole = wanted[envelope.segments()[wanted] <= 1]
-                every = np.arange(len(whole), dtype=np.int64)
-                heads = records[whole]
-                batch = ChangeBatch(
-                    heads, every, np.ones_like(every), change[whole], version[whole]
-                )
+                batch = in_one_piece(records, change, version, whole)
                 touches = np.array(write_sets.touches(batch))
-                touches["change"] = change_places(heads)[touches["change"]]
+                touches["change"] = change_places(batch.records)[touches["change"]]
                 block = packed(records[wanted].view(np.uint8))
                 yield 0, pickle.dumps((block, touches.tobytes()))
-
-    def reduce(self, log: LogFile, bucket: int, blocks: Iterable[bytes]) -> Iterator[bytes]:
-        """Nothing meets."""
-        return iter(())
 
 
 def assemble(records: Records) -> ChangeBatch:

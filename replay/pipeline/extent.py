@@ -18,7 +18,7 @@ from replay.changes.envelope import bounds_of, compare, opaque
 from replay.changes.notation import first_of_time, time_text
 from replay.changes.position import HIGHEST, LOWEST, Position, UnitId
 from replay.changes.selection import REASON, UNSATISFIED, Selection, balance_of, left_out
-from replay.engine.contract import Engine
+from replay.engine.contract import Engine, ScanJob
 from replay.errors import InputError, some_of
 from replay.logs import LogFile, MadeOfLogs, Split
 from replay.logs.record_facts import final_position, long_before_end, refuse_behind_end
@@ -163,7 +163,7 @@ def refuse_other_run(
 
 
 @dataclass(frozen=True)
-class ExtentJob:
+class ExtentJob(ScanJob):
     """Reads the headers of splits. Results are the pickled :class:`LogExtent` of each, without what
     the log says of its own ends."""
 
@@ -171,16 +171,11 @@ class ExtentJob:
     together = 8
 
     time: bytes | None
-    buckets: int = 0
 
     def scan(self, log: LogFile, split: Split) -> Iterator[tuple[int, bytes]]:
         """The extent of one split."""
         parts = (_extent_of(some, self.time) for some in headers(log, [split]))
         yield self.buckets, pickle.dumps(reduce(_joined, parts, LogExtent()))
-
-    def reduce(self, log: LogFile, bucket: int, blocks: Iterable[bytes]) -> Iterator[bytes]:
-        """Never called: there are no buckets."""
-        raise AssertionError
 
 
 def _extent_of(some: HeaderBlock, time: bytes | None) -> LogExtent:

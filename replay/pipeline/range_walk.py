@@ -14,7 +14,7 @@ from __future__ import annotations
 import hashlib
 import pickle
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import cast
 from weakref import finalize
@@ -26,7 +26,7 @@ from replay.changes.choices import EngineName
 from replay.changes.envelope import opaque
 from replay.changes.position import leading_words
 from replay.changes.selection import RecordFacts, Selection, decide
-from replay.engine.contract import SPLIT_BYTES, Engine
+from replay.engine.contract import SPLIT_BYTES, Engine, ScanJob
 from replay.errors import InputError
 from replay.logs import LogFile, Split
 from replay.logs.log_file import RangedLog
@@ -100,7 +100,7 @@ class WalkedRange:
 
 
 @dataclass(frozen=True)
-class RangeWalkJob:
+class RangeWalkJob(ScanJob):
     """Walks ranges of data files. The ``first_record`` of a split is 0 where its start is any
     place, 1 where a record begins there. Results are pickled :class:`WalkedRange`."""
 
@@ -109,7 +109,6 @@ class RangeWalkJob:
 
     split_bytes: int
     digests: bool
-    buckets: int = 0
 
     def scan(self, log: LogFile, split: Split) -> Iterator[tuple[int, bytes]]:
         """Walk one range, and digest it."""
@@ -128,10 +127,6 @@ class RangeWalkJob:
             hashed.up_to(split.stop)
             result = replace(result, digest=hashed.digest.digest())
         yield self.buckets, pickle.dumps(result)
-
-    def reduce(self, log: LogFile, bucket: int, blocks: Iterable[bytes]) -> Iterator[bytes]:
-        """Never called: there are no buckets."""
-        raise AssertionError
 
     def _cuts(
         self, log: RangedLog, split: Split, start: int, hashed: _Hashed
@@ -168,7 +163,7 @@ class _Hashed:
 
 
 @dataclass(frozen=True)
-class SampleJob:
+class SampleJob(ScanJob):
     """Samples the commit positions of a log whose splits are known. Results are the leading words
     of them (``uint64[n]``) as bytes."""
 
@@ -177,17 +172,12 @@ class SampleJob:
 
     selection: Selection
     taken: Mask
-    buckets: int = field(default=0)
 
     def scan(self, log: LogFile, split: Split) -> Iterator[tuple[int, bytes]]:
         """The sample of one split."""
         for _, offsets, lengths in log.records(split, split.stop - split.start):
             words = sampled(log, self.selection, self.taken, split, offsets, lengths)
             yield self.buckets, words.tobytes()
-
-    def reduce(self, log: LogFile, bucket: int, blocks: Iterable[bytes]) -> Iterator[bytes]:
-        """Never called: there are no buckets."""
-        raise AssertionError
 
 
 def index_by_tasks(
