@@ -16,7 +16,7 @@ from typing import Protocol
 
 import numpy as np
 
-from replay.arrays import Index, Mask, Records
+from replay.arrays import Index, Mask, Records, take_rows
 from replay.changes import order
 from replay.changes.envelope import (
     RECORD,
@@ -114,16 +114,14 @@ class ChangeLinks:
             self._links(parts), lambda some: some["target"] * parts // count, parts, LINK
         ):
             names = ("gone", "space", "kind", "source", "target")
-            opened = np.ascontiguousarray(linked).view(f"V{LINK.itemsize}")
             rising = np.lexsort([np.ascontiguousarray(linked[name]) for name in names])
-            whole.add(opened[rising].view(LINK))
+            whole.add(take_rows(linked, rising))
         return whole.array()
 
     def _links(self, parts: int) -> Iterator[Records]:
         for touches in in_parts(self._touches(), lambda some: _part(some, parts), parts, TOUCH):
             if len(touches):
-                opened = touches.view(f"V{TOUCH.itemsize}")
-                yield self._linked(opened[touch_order(touches)].view(TOUCH))
+                yield self._linked(take_rows(touches, touch_order(touches)))
 
     def _touches(self) -> Iterator[Records]:
         """Those that are known, and those of changes in segments; each change has all of its own
@@ -136,7 +134,7 @@ class ChangeLinks:
             wanted = np.ascontiguousarray(touches["change"])
             place = np.minimum(np.searchsorted(places, wanted), len(places) - 1)
             there = places[place] == wanted  # not those that damage put among segments
-            touches = np.ascontiguousarray(touches).view(f"V{TOUCH.itemsize}")[there].view(TOUCH)
+            touches = take_rows(touches, np.flatnonzero(there))
             touches["change"] = order[place[there]]
             yield touches
         cut = np.flatnonzero(self.batch.records["segments"][self.batch.head] > 1)
@@ -428,7 +426,7 @@ def _graph(batch: ChangeBatch, linked: Records) -> DependencyGraph:
         rows = np.flatnonzero(one != other)
         source.add(one[rows])
         target.add(other[rows])
-        apart.add(some.view(f"V{LINK.itemsize}")[rows].view(LINK))
+        apart.add(take_rows(some, rows))
     return DependencyGraph(positions[kept], source.array(), target.array(), apart.array())
 
 

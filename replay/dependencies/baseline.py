@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from replay.arrays import Hashes, Index, Mask, Records
+from replay.arrays import Hashes, Index, Mask, Records, take_rows
 from replay.changes.catalog import MASKED_KEY, any_masked
 from replay.changes.envelope import RECORD, Change
 from replay.changes.units import AppliedUnits
@@ -328,7 +328,7 @@ class RowsJob(EdgeJob):
         if bucket == UNREAD_BUCKET:
             return
         touches = np.frombuffer(b"".join(blocks), TOUCH)
-        touches = touches.view(f"V{TOUCH.itemsize}")[touch_order(touches)].view(TOUCH)
+        touches = take_rows(touches, touch_order(touches))
         roles = SpaceRoles.of(self.spaces, self.evented)
         asked, skipped = touched_rows(touches, roles, self.after)
         yield pickle.dumps((asked.tobytes(), skipped))

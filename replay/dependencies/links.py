@@ -91,7 +91,7 @@ def links(touches: Records, row_spaces: Mask) -> Links:
     start = np.maximum.accumulate(np.where(begins, place, 0))
     parts: list[tuple[Index, Index, Link]] = []
     images = np.flatnonzero(role <= KeyRole.DESTROY)
-    counting = images[~_idle(touches[images])]
+    counting = images[~idle_updates(touches[images])]
     previous, following = _neighbours(counting, start)
     is_row = row_spaces[space[following]]
     parts.append((previous[is_row], following[is_row], Link.ROW))
@@ -117,7 +117,7 @@ def _neighbours(places: Index, start: Index) -> tuple[Index, Index]:
     return places[:-1][same], places[1:][same]
 
 
-def _idle(touches: Records) -> Mask:
+def idle_updates(touches: Records) -> Mask:
     """Updates that change nothing: nobody builds on them, and they build on nobody."""
     return np.asarray(
         (touches["role"] == KeyRole.CHANGE)

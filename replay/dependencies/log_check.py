@@ -259,13 +259,13 @@ class CheckJob(EdgeJob):
         lobs = touches["change"][row & (touches["version"] < 0) & ~half]
         result.counts["large objects"] += len(np.unique(lobs))
         touches["change"] = change_places(batch.records[batch.head])[touches["change"]]
-        opened = touches.view(f"V{TOUCH.itemsize}")
         if event.any():
             for number in range(KEY_BUCKETS):
-                yield number, opened[event].tobytes()
+                yield number, take_rows(touches, np.flatnonzero(event)).tobytes()
         bucket = (np.ascontiguousarray(touches["key"]) >> np.uint64(32)) % np.uint64(KEY_BUCKETS)
         for number in np.unique(bucket[row]).tolist():
-            yield int(number), opened[row & (bucket == number)].tobytes()
+            chosen = np.flatnonzero(row & (bucket == number))
+            yield int(number), take_rows(touches, chosen).tobytes()
 
     def _unread(self, log: LogFile, result: _Result, batch: ChangeBatch, seen: ImagesSeen) -> None:
         """Changes with a row or a value that cannot be read."""
@@ -312,9 +312,8 @@ class CheckJob(EdgeJob):
 
     def _reduce_rows(self, result: _Result, touches: Records) -> None:
         event = np.ascontiguousarray(touches["role"]) == KeyRole.EVENT
-        opened = touches.view(f"V{TOUCH.itemsize}")
-        events, rows = opened[event].view(TOUCH), opened[~event].view(TOUCH)
-        rows = rows.view(f"V{TOUCH.itemsize}")[touch_order(rows)].view(TOUCH)
+        events, rows = (take_rows(touches, np.flatnonzero(one)) for one in (event, ~event))
+        rows = take_rows(rows, touch_order(rows))
         table = self.spaces.kinds.table
         lacking = unit_hashes(self.incomplete)
         wrong = contradictions(rows, events, table, self.rising, lacking)

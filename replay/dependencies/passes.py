@@ -304,9 +304,9 @@ class EdgeJob(Look):
         heads = batch.records[batch.head]
         touches["change"] = change_places(heads)[touches["change"]]
         bucket = (np.ascontiguousarray(touches["key"]) >> np.uint64(32)) % np.uint64(KEY_BUCKETS)
-        opened = touches.view(f"V{TOUCH.itemsize}")
         for number in np.unique(bucket).tolist():
-            yield int(number), opened[bucket == number].tobytes()
+            rows = np.flatnonzero(bucket == number)
+            yield int(number), take_rows(touches, rows).tobytes()
         for rows in write_sets.unread:
             commit, unit = heads["commit"][rows], heads["unit"][rows]
             yield UNREAD_BUCKET, _unread(commit, unit, batch.version[rows]).tobytes()
@@ -319,7 +319,7 @@ class EdgeJob(Look):
             yield pickle.dumps((b"", b"", 0, b"".join(blocks)))
             return
         touches = np.frombuffer(b"".join(blocks), TOUCH)
-        touches = touches.view(f"V{TOUCH.itemsize}")[touch_order(touches)].view(TOUCH)
+        touches = take_rows(touches, touch_order(touches))
         edges = packed_edges(touches, links(touches, row_spaces(self.spaces, self.evented)))
         asked, contrary = np.zeros(0, QUESTION), 0
         if len(touches):

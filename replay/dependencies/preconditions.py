@@ -20,14 +20,15 @@ from enum import IntEnum
 
 import numpy as np
 
-from replay.arrays import Hashes, Index, Mask, Records
+from replay.arrays import Hashes, Index, Mask, Records, take_rows
 from replay.changes.envelope import as_bytes, compare
 from replay.changes.position import POSITION, UNIT, Position
 from replay.changes.units import AppliedUnits
 from replay.decoding.hashes import unit_hash
 from replay.dependencies.key_spaces import KeySpaces
+from replay.dependencies.links import idle_updates
 from replay.dependencies.row_chains import Visits, row_visits, states_of
-from replay.dependencies.write_sets import TOUCH, KeyRole
+from replay.dependencies.write_sets import KeyRole
 
 
 class Ask(IntEnum):
@@ -135,18 +136,14 @@ def questions(
     roled = (KeyRole.DESTROY, KeyRole.REFER) if about.parents else (KeyRole.DESTROY,)
     referred = unflagged & np.isin(touches["role"], roled)
     referred &= roles.parent[np.ascontiguousarray(touches["space"])]
-    idle = (
-        (touches["role"] == KeyRole.CHANGE)
-        & (touches["version"] >= 0)
-        & (touches["before"] == touches["after"])
-    )
+    idle = idle_updates(touches)
     group = _runs(touches, ("space", "key", "check"))
     asked = np.zeros(int(group[-1]) + 1 if len(group) else 0, bool)
     asked[group[(ours & ~idle) | referred]] = True
     kept = np.flatnonzero(asked[group] & ~(ours & idle)) if len(group) else group
     if not len(kept):
         return np.zeros(0, QUESTION)
-    part = touches.view(f"V{TOUCH.itemsize}")[kept].view(TOUCH)
+    part = take_rows(touches, kept)
     chains = _Chains(part, ours[kept], roles, first_version, unflagged[kept], about)
     return np.concatenate(list(chains.questions()), dtype=QUESTION)
 
@@ -175,7 +172,7 @@ def touched_rows(touches: Records, roles: SpaceRoles, after: bool) -> tuple[Reco
     kept = np.flatnonzero(write & (roles.row | roles.image)[space])
     if not len(kept):
         return np.zeros(0, QUESTION), 0
-    part = touches.view(f"V{TOUCH.itemsize}")[kept].view(TOUCH)
+    part = take_rows(touches, kept)
     chains = _Chains(part, np.ones(len(part), bool), roles, np.zeros(0, np.int64))
     rows, skipped = chains.ends(after)
     return np.concatenate([rows, chains.bags(after)], dtype=QUESTION), skipped
@@ -189,7 +186,7 @@ def contrary_rows(touches: Records, roles: SpaceRoles) -> int:
     kept = np.flatnonzero(write & (roles.row & ~roles.unsure)[space])
     if not len(kept):
         return 0
-    visits = row_visits(touches.view(f"V{TOUCH.itemsize}")[kept].view(TOUCH))
+    visits = row_visits(take_rows(touches, kept))
     before = _latest(visits.open, visits.follows)
     known = (before >= 0) & visits.open
     same = (visits.version == visits.version[before]) & (visits.version >= 0)
@@ -268,7 +265,7 @@ class _Chains:
         place = np.flatnonzero(self.write & self.roles.row[self.space])
         if not len(place):
             return np.zeros(0, QUESTION)
-        part = self.touches.view(f"V{TOUCH.itemsize}")[place].view(TOUCH)
+        part = take_rows(self.touches, place)
         visits = row_visits(part)
         before = _latest(visits.open, visits.follows)
         ours = self.ours[place][visits.first]
@@ -317,7 +314,7 @@ class _Chains:
         place = np.flatnonzero(self.roles.row[self.space])
         if not len(place):
             return np.zeros(0, QUESTION), 0
-        part = self.touches.view(f"V{TOUCH.itemsize}")[place].view(TOUCH)
+        part = take_rows(self.touches, place)
         visits = row_visits(part)
         group = self.group[place][visits.first]
         if after:

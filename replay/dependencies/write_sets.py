@@ -196,7 +196,7 @@ class WriteSets:
         touches["space"], touches["role"], touches["version"] = space, role, form
         if role is not KeyRole.EVENT and not self.each:
             _, first = np.unique(np.ascontiguousarray(touches["unit"]), return_index=True)
-            touches = _taken(touches, first.astype(np.int64))
+            touches = take_rows(touches, first.astype(np.int64))
         return touches
 
     def changed_columns(self, batch: ChangeBatch) -> dict[int, int]:
@@ -464,7 +464,7 @@ def _touches_of_use(
 
     def made(side: str, role: KeyRole, rows: Mask, before: bool, after: bool) -> Records:
         chosen = np.flatnonzero(rows & keys[side][2])
-        touches = _taken(base, chosen)
+        touches = take_rows(base, chosen)
         touches["key"], touches["check"] = keys[side][0][chosen], keys[side][1][chosen]
         touches["space"], touches["role"] = use.space, role
         touches["before"] = whole["before"][chosen] if before else 0
@@ -483,10 +483,6 @@ def _touches_of_use(
             yield made("before", KeyRole.CHANGE, ~moved, True, True)
         yield made("before", gone, moved, True, False)
         yield made("after", come, moved, False, True)
-
-
-def _taken(touches: Records, rows: Index) -> Records:
-    return np.ascontiguousarray(touches).view(f"V{TOUCH.itemsize}")[rows].view(TOUCH)
 
 
 def _joined(parts: Sequence[Records]) -> Records:
