@@ -3,8 +3,6 @@ files."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -125,25 +123,3 @@ def test_steps_are_the_same(spark: Any, sakila: Path, tmp_path: Path) -> None:
         write(way, plan, log, folder)
     assert contents(folders[0]) == contents(folders[1])
     assert len(contents(folders[0])) == 4 * 4
-
-
-@pytest.mark.parametrize(
-    "how", [["--master", "nonsense"], ["--conf", "spark.driver.memory=nonsense"]]
-)
-@pytest.mark.long
-def test_a_spark_that_does_not_start_is_no_defect(
-    sakila_small: Path, tmp_path: Path, how: list[str]
-) -> None:
-    """In a process of its own: here, one runs already."""
-    log = ["--control", str(sakila_small / "small.ctl"), "--data", str(sakila_small / "small.dat")]
-    program = [sys.executable, "-c", "from replay.cli.main import main; raise SystemExit(main())"]
-    done = subprocess.run(
-        [*program, "redo", *log, *how, "--out", str(tmp_path / "out")],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 12
-    assert "LR1005 Spark cannot be started" in done.stderr
-    assert "Traceback" not in done.stderr
-    assert "\tat " not in done.stderr

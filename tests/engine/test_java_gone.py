@@ -39,45 +39,6 @@ def test_java_that_is_killed(sakila: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
-#: A context that stops, as one does whose executors are given up, at the moment when it is given a
-#: job: Spark's scheduler takes that, and forgets it.
-FORGETS = """
-import sys
-from threading import Timer
-from replay.cli.main import main
-from replay.engine import spark as spark_engine
-spark_engine._AFTER_STOP = 2
-execute = spark_engine.SparkEngine.execute
-def stopping(engine, *given):
-    spark = engine.started()._jsc.sc()
-    spark.dagScheduler().eventProcessLoop().stop()
-    Timer(2, spark.stop).start()
-    yield from execute(engine, *given)
-spark_engine.SparkEngine.execute = stopping
-sys.exit(main(sys.argv[1:]))
-"""
-
-
-@pytest.mark.spark
-@pytest.mark.long
-def test_a_job_that_spark_forgets_as_it_stops(sakila: Path, tmp_path: Path) -> None:
-    words = ["--control", str(sakila / "sakila.ctl"), "--data", str(sakila / "sakila.dat.gz")]
-    words += ["--engine", "spark", "--master", "local[1]", "--out", str(tmp_path / "out")]
-    run = subprocess.run(
-        [sys.executable, "-c", FORGETS, "redo", *words],
-        cwd=ROOT,
-        env={**os.environ, "TMPDIR": str(tmp_path)},
-        stderr=subprocess.PIPE,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert run.returncode == 12
-    assert run.stderr.count("\n") == 3, run.stderr  # notes come before
-    assert "LR1005 found that Spark's Java process ended, in the stage: " in run.stderr
-    assert not (tmp_path / "out").exists()
-
-
 #: The same command again in a process whose Java was killed, or whose Spark stopped by itself.
 AGAIN = """
 import sys

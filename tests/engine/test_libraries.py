@@ -77,26 +77,6 @@ class Lengths:
 SPLITS = [Split(0, start, start + 1, 1) for start in range(3)]
 
 
-@pytest.mark.long
-@pytest.mark.parametrize(("release", "refused"), [("0.1.2", True), ("{same}.987", False)])
-def test_tasks_compare_before_they_begin(
-    spark: Any, monkeypatch: pytest.MonkeyPatch, release: str, refused: bool
-) -> None:
-    """A context of the user's own, whose daemon is Spark's."""
-    same = ".".join(versions()["sqlglot"].split(".")[:2])
-    mine = {**versions(), "sqlglot": release.format(same=same)}
-    monkeypatch.setattr(spark_engine, "versions", lambda: mine)
-    results = SparkEngine(started=lambda: spark.sparkContext).execute(
-        Lengths(), cast(LogFile, None), SPLITS
-    )
-    if refused:
-        with pytest.raises(UsageError, match="LR1005 found other libraries") as caught:
-            list(results)
-        assert f"(the driver has 0.1.2) on {HOST}" in str(caught.value)
-        return
-    assert sorted(results) == [b"\x01", b"\x02"]
-
-
 def test_tasks_of_another_program_do_not_begin(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """A worker that had imported an installed one before, say."""
     monkeypatch.setattr(

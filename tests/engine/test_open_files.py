@@ -34,16 +34,3 @@ def test_files_are_not_opened_for_each_block(
     assert len(opened) <= 20 * (size // 4000 + 1)
     assert len(opened) < 200  # of 1,000 blocks
     assert {bucket: list(files.taken(bucket)) for bucket in buckets} == blocks
-
-
-def test_a_scan_on_spark_writes_one_file(spark: Any) -> None:
-    """Not one for each bucket, of which there are more in a larger log, as there are scans."""
-    shuffled = spark.sparkContext.parallelize([(0, b"")], 1).partitionBy(12)
-    there = shuffled._jrdd.rdd()
-    while True:
-        dependency = there.dependencies().apply(0)
-        if dependency.getClass().getSimpleName() == "ShuffleDependency":
-            break
-        there = dependency.rdd()
-    handle = dependency.shuffleHandle().getClass().getSimpleName()
-    assert handle == "SerializedShuffleHandle"

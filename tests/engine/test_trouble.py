@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any, cast
 
 import pytest
 from pyspark.errors import PySparkException
 
-from replay.engine import spark as spark_engine
 from replay.engine.spark import SparkEngine, failed
 from replay.engine.spark_start import said, start_context
 from replay.errors import UsageError
@@ -148,57 +144,3 @@ def test_a_full_disk_is_named(spark: Any) -> None:
     with pytest.raises(UsageError, match="LR1006 .* No space left on device") as caught:
         list(on(spark).execute(Described(True), NO_LOG, [Split(0, 0, 9, 1)]))
     assert "in the stage: note what is shown" in str(caught.value)
-
-
-@dataclass(frozen=True)
-class Tasks:
-    """A job whose first task raises an error of ours, where it is told to, and whose others take
-    so many seconds."""
-
-    seconds: float
-    raises: bool = False
-    title: str = "tasks"
-    buckets: int = 0
-
-    def scan(self, log: Any, split: Split) -> Iterator[tuple[int, bytes]]:
-        if self.raises and split.start == 0:
-            raise UsageError("LR1005", "found a reason")
-        time.sleep(self.seconds)
-        yield 0, b"result"
-
-    def reduce(self, log: Any, bucket: int, blocks: Iterable[bytes]) -> Iterator[bytes]:
-        raise AssertionError
-
-
-SPLITS = [Split(0, start, start + 1, 1) for start in range(4)]
-
-
-@pytest.mark.long
-def test_tasks_that_do_not_end(spark: Any) -> None:
-    _let_go(spark)  # workers have started
-    # each of two rounds takes less, by what a busy machine may need
-    found = list(on(spark, 22).execute(Tasks(12), NO_LOG, SPLITS))
-    assert found == [b"result"] * 4
-    began = time.monotonic()
-    ended = "LR1005 found no task that ended within 2 s .*in the stage: tasks; expected one"
-    with pytest.raises(UsageError, match=ended):
-        list(on(spark, 2).execute(Tasks(25), NO_LOG, SPLITS))
-    assert time.monotonic() - began < 22
-    _let_go(spark)
-
-
-def _let_go(spark: Any) -> None:
-    """Wait for tasks of a job that was given up, which other tests would wait for."""
-    list(on(spark).execute(Tasks(0), NO_LOG, SPLITS))
-
-
-@pytest.mark.long
-def test_an_error_of_a_task_does_not_wait_for_all_others(
-    spark: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(spark_engine, "_AFTER_ERROR", 1)
-    began, job = time.monotonic(), Tasks(25, raises=True)
-    with pytest.raises(UsageError, match="LR1005 found a reason"):
-        list(on(spark).execute(job, NO_LOG, SPLITS))
-    assert time.monotonic() - began < 22
-    _let_go(spark)

@@ -2,53 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from replay.changes.options import Export, ScriptOptions
-from replay.changes.selection import Selection
-from replay.engine import local
-from replay.logs.logmaster.opening import open_log
-from replay.output.bundle import write_bundle
-from replay.pipeline.plan import make_plan
 from tests.support.exported import export, rows
 from tests.support.words import of_log_master
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    return {
-        str(path.relative_to(folder)): path.read_bytes()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-    }
-
-
-@pytest.mark.long
-def test_incomplete_units_are_apart(spark: Any, incomplete: Path, tmp_path: Path) -> None:
-    from replay.engine import spark as spark_engine
-
-    log = open_log(incomplete / "incomplete.ctl", [incomplete / "incomplete.dat"])
-    plan = replace(
-        make_plan(log, "redo", Selection(), ScriptOptions(), 64 << 10), export=Export("parquet")
-    )
-    first = write_bundle(
-        plan, log, tmp_path / "spark", spark_engine.SparkEngine(started=lambda: spark.sparkContext)
-    )
-    second = write_bundle(plan, log, tmp_path / "local", local.ENGINE)
-    assert contents(first.folder) == contents(second.folder)
-    assert first.exit_code == 4
-    held = {unit["unit"].partition("/")[0] for unit in first.manifest["quarantined_units"]}
-    for folder, expected in ((first.folder, False), (first.folder / "quarantine", True)):
-        names = [
-            path.name for path in folder.iterdir() if path.is_dir() and path.name != "quarantine"
-        ]
-        found = {urid for name in names for (urid,) in rows(folder, name, "urid")}
-        assert bool(found & held) == expected
-        assert bool(found - held) != expected
 
 
 def test_spark_reads_parquet(spark: Any, sakila_small: Path, tmp_path: Path) -> None:

@@ -2,8 +2,7 @@
 and its conditions find the row they mean.
 
 The tables are Parquet ones, which take INSERT but no UPDATE, DELETE or MERGE: of these the text is
-parsed and the condition is evaluated. Scripts with all statements are in
-:mod:`tests.output.test_scripts_spark`.
+parsed and the condition is evaluated.
 """
 
 from __future__ import annotations

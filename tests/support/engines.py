@@ -18,11 +18,9 @@ import pyarrow as pa
 import pymysql
 from pymysql.constants import CLIENT
 
-from replay.csv_states.state_csv import first_line
 from sqlgen.dialects import Profile, profile_named
 from sqlgen.names import identifier, table_expression
 from sqlgen.schema import Column, SqlType, Table
-from tests.support.states import state_batches
 
 
 class Engine(Protocol):
@@ -207,13 +205,6 @@ def shape(column: Column, value: Any) -> Any:
     if column.type is SqlType.CHAR:
         return value.rstrip(" ")
     return value
-
-
-def state_file(folder: Path, table: str) -> pa.Table:
-    """A table's rows in a state, as text."""
-    (path,) = (path for path in folder.iterdir() if path.name.split(".csv")[0] == table)
-    columns = pa.schema([(name, pa.string()) for name in first_line(path)])
-    return pa.Table.from_batches(state_batches(path), columns)
 
 
 def typed(text: str | None, column: Column) -> Any:
