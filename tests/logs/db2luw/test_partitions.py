@@ -13,6 +13,7 @@ import pytest
 from replay.changes.envelope import Change
 from replay.errors import Refusal
 from replay.logs.db2luw.inspect import dump_record
+from replay.logs.db2luw.layouts import PARTITION_MOVE
 from replay.logs.db2luw.reader import LuwLog
 from tests.logs.db2luw.test_damage import opened
 from tests.support.luwbuilder import Col, LogBuilder, Tab, Transaction
@@ -142,3 +143,18 @@ def test_partitions_of_records_that_are_looked_at_apart(
     log = log_of(tmp_path, form, works)
     changes = log.entries()["change"]
     assert [int((changes == kind).sum()) for kind in (Change.TRUNCATE, Change.STRUCTURE)] == [3, 1]
+
+
+def test_a_row_that_moves_between_partitions_is_one_update(tmp_path: Path) -> None:
+    """A delete and the insert after it, both marked; one of them alone is what it is."""
+
+    def moved(unit: Transaction) -> None:
+        unit.delete(EAST, (1, "a"), (1, 1), flags=PARTITION_MOVE)
+        unit.insert(WEST, (1, "z"), (1, 2), flags=PARTITION_MOVE)
+        unit.delete(WEST, (2, "b"), (1, 1), flags=PARTITION_MOVE)
+
+    _, lines = script(log_of(tmp_path, ("v10", "flt56"), [rows, moved]), tmp_path)
+    assert lines[2:] == [
+        "UPDATE s.t SET v = 'z' WHERE id = 1;",
+        "DELETE FROM s.t WHERE id = 2;",
+    ]
