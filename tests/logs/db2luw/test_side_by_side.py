@@ -74,17 +74,6 @@ def in_turns(count: int) -> tuple[LogBuilder, list[Transaction]]:
     return builder, made
 
 
-@pytest.mark.long
-def test_a_record_that_names_one_of_another_unit_far_away(tmp_path: Path) -> None:
-    builder, made = in_turns(30)
-    made[3].previous = made[20].previous
-    for unit in made:
-        unit.commit()
-    inputs = as_log(tmp_path, builder)
-    log = reader.open_log(inputs)
-    assert (log.entries()["fault"] > 0).sum() == 2
-
-
 def test_what_a_filter_left_out_is_missed_between_files_only(tmp_path: Path) -> None:
     builder, made = in_turns(30)
     for number, unit in enumerate(made):

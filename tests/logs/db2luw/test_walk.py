@@ -2,35 +2,13 @@
 
 from __future__ import annotations
 
-import random
 import struct
 import tempfile
 from pathlib import Path
 
-import pytest
-
 from replay.errors import InputError
 from replay.logs.db2luw import framing
 from replay.logs.db2luw.layouts import DIALECTS, FRAMINGS, LONGEST_RECORD
-
-SHAPES = [
-    framing.LuwShape(FRAMINGS[name], big, DIALECTS[dialect], start)
-    for name in FRAMINGS
-    for big in (True, False)
-    for dialect, start in (("v10", 0), ("v97", 32))
-]
-
-
-def file_of(shape: framing.LuwShape, draw: random.Random, count: int) -> bytes:
-    """Records of all lengths, with anything in them."""
-    least = shape.dialect.sizes[0]
-    parts = [draw.randbytes(shape.start)]
-    for _ in range(count):
-        length = draw.choice([least, least + 1, draw.randrange(least, 300)])
-        lead = draw.randbytes(shape.framing.size)
-        parts.append(lead + struct.pack(">I" if shape.big else "<I", length))
-        parts.append(draw.randbytes(length - 4))
-    return b"".join(parts)
 
 
 def found(content: bytes, shape: framing.LuwShape) -> object:
@@ -44,29 +22,6 @@ def found(content: bytes, shape: framing.LuwShape) -> object:
         except InputError as error:
             return str(error)
     return offsets, lengths
-
-
-@pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_steps(shape: framing.LuwShape, monkeypatch: pytest.MonkeyPatch) -> None:
-    draw = random.Random(str(shape))
-    whole = file_of(shape, draw, 40)
-    size_at = shape.start + shape.framing.size
-    words = [0, 1, shape.dialect.sizes[0] - 1, LONGEST_RECORD + 1, 1 << 31, (1 << 32) - 1]
-    damaged = [
-        whole[:size_at] + struct.pack(">I" if shape.big else "<I", word) + whole[size_at + 4 :]
-        for word in words
-    ]
-    tails = [whole + bytes(draw.randrange(1, 60)) for _ in range(3)]
-    cut = [whole[: draw.randrange(len(whole))] for _ in range(30)]
-    anything = [draw.randbytes(200), whole + draw.randbytes(70), b""]
-    for content in (whole, *damaged, *tails, *cut, *anything):
-        told = []
-        monkeypatch.setattr(framing, "is_url", lambda path: True)
-        for together in (1 << 18, 7, 1):
-            monkeypatch.setattr(framing, "RANGE", draw.choice([1, 50, 500, 1 << 20]))
-            monkeypatch.setattr(framing, "_TOGETHER", together)
-            told.append(found(content, shape))
-        assert all(one == told[0] for one in told)
 
 
 def test_what_is_found() -> None:

@@ -39,7 +39,6 @@ ITEM = Tab(
         Col("AT", "DATE")), key=("ID",),
 )  # fmt: skip
 KEYLESS = Tab(10015, "DBA", "KEYLESS", ITEM.columns)
-Work = Callable[[LogBuilder], None]
 
 
 def row(number: int, name: str = "Ann") -> tuple[Any, ...]:
@@ -241,53 +240,6 @@ def test_updates_pair_by_key_where_they_are_apart(tmp_path: Path) -> None:
         entry["RELID"] = KEYLESS.relid if entry["RELID"] else None
     bundle, lines = script(opened(tmp_path, log), tmp_path / "keyless")
     assert (lines, finding(bundle)[:6]) == ([], "LR2013")
-
-
-def test_keys_that_move_onto_each_other(tmp_path: Path) -> None:
-    log = LogBuilder()
-    unit = log.begin().next_statement()
-    for number in (1, 2, 3):  # SET id = id + 1, row by row
-        unit.one(4, ITEM, row(number, f"row {number}"))
-        unit.one(1, ITEM, row(number + 1, f"row {number}"))
-    unit.commit()
-    found = opened(tmp_path, log)
-    assert [shown(line) for line in statements(found, tmp_path)] == [
-        "DELETE 1", "UPDATE 2", "UPDATE 3", "INSERT 4",
-    ]  # fmt: skip
-    assert [shown(line) for line in statements(found, tmp_path, "undo")] == [
-        "DELETE 4", "UPDATE 3", "UPDATE 2", "INSERT 1",
-    ]  # fmt: skip
-
-
-@pytest.mark.parametrize("order", [(0, 1, 2, 3), (0, 2, 1, 3), (1, 0, 3, 2), (0, 2, 3, 1)])
-def test_rows_that_exchange_keys_keep_what_refers_to_them(
-    tmp_path: Path, order: tuple[int, ...]
-) -> None:
-    log = LogBuilder()
-    unit = log.begin().next_statement()
-    records = ((4, row(1, "a")), (1, row(2, "a")), (4, row(2, "b")), (1, row(1, "b")))
-    for number in order:
-        unit.one(records[number][0], ITEM, records[number][1])
-    unit.commit()
-    for mode, kinds in (("redo", ["UPDATE 1", "UPDATE 2"]), ("undo", ["UPDATE 1", "UPDATE 2"])):
-        lines = statements(opened(tmp_path, log), tmp_path / mode, mode)
-        assert sorted(shown(line) for line in lines) == kinds
-
-
-def test_a_row_stays_that_a_statement_inserts_and_deletes_as_keys_move_on(tmp_path: Path) -> None:
-    log = LogBuilder()
-    unit = log.begin().next_statement()
-    for number in (1, 2, 3):  # rows that are equal but for the key: SET id = id + 1
-        unit.one(4, ITEM, row(number))
-        unit.one(1, ITEM, row(number + 1))
-    unit.commit()
-    for mode, kinds in (("redo", ["DELETE 1", "INSERT 4"]), ("undo", ["DELETE 4", "INSERT 1"])):
-        bundle, lines = script(opened(tmp_path, log), tmp_path / mode, mode)
-        assert [shown(line) for line in lines] == kinds
-        assert bundle.manifest["balance"]["skipped"] == {
-            "control record of the log": 2,
-            "update changes nothing": 4,
-        }
 
 
 def test_an_insert_and_a_delete_of_a_statement_that_was_taken_back_cancel_out(
@@ -554,15 +506,6 @@ def test_sessions_that_do_not_chain(tmp_path: Path) -> None:
     assert any("changes may be missing" in warning for warning in found.warnings([]))
 
 
-@pytest.mark.parametrize("size", [20, 28])
-def test_addresses_of_both_lengths(tmp_path: Path, size: int) -> None:
-    log = two_units(LogBuilder(size=size))
-    found = opened(tmp_path, log)
-    assert len(statements(found, tmp_path)) == 4
-    until = found.placed(log.commits[0], True)
-    assert len(script(found, tmp_path / "until", selection=Selection(until_position=until))[1]) == 2
-
-
 def test_addresses_of_two_lengths_are_refused(tmp_path: Path) -> None:
     log = two_units(LogBuilder())
     log.rows[-1]["LOGADDR"] += bytes(8)
@@ -739,17 +682,6 @@ def test_an_unusable_manifest(tmp_path: Path, manifest: str, found: str) -> None
         open_log(Inputs(log=(str(rows),), catalog=str(tmp_path / "meta")))
 
 
-def test_keys_from_the_manifest(tmp_path: Path) -> None:
-    log = LogBuilder()
-    unit = log.begin()
-    unit.delete(KEYLESS, row(1))
-    unit.commit()
-    (line,) = statements(
-        opened(tmp_path, log, manifest={"primary_keys": {"DBA.KEYLESS": ["ID"]}}), tmp_path
-    )
-    assert line == "DELETE FROM dba.keyless WHERE id = 1;"
-
-
 @pytest.mark.parametrize(
     "option", ["columns=D", "charset=klingon", "capture-off=maybe", "gaps=maybe"]
 )
@@ -807,17 +739,6 @@ def test_what_inspect_says_of_damage(tmp_path: Path) -> None:
     assert described["exit_code"] == 8
     assert described["damaged"]["count"] >= 1
     assert any("LR2014" in text and "record 2" in text for text in described["damaged"]["findings"])
-
-
-def test_a_nul_in_text_is_named(tmp_path: Path) -> None:
-    log = LogBuilder()
-    unit = log.begin()
-    unit.insert(ITEM, row(1, "a\0b"))
-    unit.commit()
-    bundle, lines = script(opened(tmp_path, log), tmp_path)
-    assert lines == []
-    assert "LR3001" in finding(bundle)
-    assert "NAME" in finding(bundle)
 
 
 @pytest.mark.parametrize(

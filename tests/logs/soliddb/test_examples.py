@@ -12,7 +12,7 @@ import pytest
 from replay.cli.main import main
 from replay.errors import InputError
 from replay.logs import Inputs
-from replay.logs.soliddb import ddl, detect, layouts
+from replay.logs.soliddb import ddl, layouts
 from replay.logs.soliddb.layouts import Ddl
 from replay.logs.soliddb.reader import SolidLog, open_log
 from sqlgen.soliddb.table_shape import Alter, DeclaredColumn, alter
@@ -335,23 +335,6 @@ def test_what_alter_table_does_to_rows(text: str, does: Alter | None) -> None:
     assert alter(text) == does
 
 
-@pytest.mark.parametrize(
-    "suffix",
-    few(
-        ["parquet", "csv", "csv.gz", "jsonl", "jsonl.gz"],
-        "csv",
-        "parquet",
-    ),
-)
-def test_every_format_of_export_gives_the_same_script(tmp_path: Path, suffix: str) -> None:
-    log = written(Framing())
-    _, plain = script(opened(tmp_path / "a", log, EVERYTHING), tmp_path / "a")
-    # nine fraction digits are refused by the target, so that row stays out of both
-    found = opened(tmp_path / "b", log, EVERYTHING, suffix=suffix)
-    assert script(found, tmp_path / "b")[1] == plain
-    assert len(plain) == 3
-
-
 def test_hexadecimal_digits_in_every_spelling(tmp_path: Path) -> None:
     log = LogBuilder()
     whole_transaction(log)
@@ -415,17 +398,6 @@ def test_hidden_and_dropped_columns_are_found(tmp_path: Path, columns: str) -> N
     found = opened(tmp_path, log, tab)
     assert found.shape.columns == columns
     assert script(found, tmp_path)[1][3] == "INSERT INTO dba.hid (id, v) VALUES (3, 'v3');"
-
-
-def test_names_of_framings() -> None:
-    assert len(layouts.FRAMINGS) == 42
-    assert {"len32", "len32/nul", "va", "len32z/count32", "ind0p/count16/nul"} <= set(
-        layouts.FRAMINGS
-    )
-    assert (
-        detect.SolidShape(layouts.FRAMINGS["len16"], "A").__str__()
-        == "framing len16, column list A"
-    )
 
 
 @pytest.mark.parametrize("mode", ["redo", "undo"])
