@@ -64,7 +64,6 @@ MODULES: dict[str, tuple[str, tuple[str, ...]]] = {
             "tests/decoding/test_codecs.py",
             "tests/decoding/test_codec_edges.py",
             "tests/decoding/test_encoders.py",
-            "tests/decoding/test_fractions.py",
         ),
     ),
     "images": ("replay/decoding/images.py", _OF_IMAGES),

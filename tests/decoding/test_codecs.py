@@ -9,9 +9,8 @@ from datetime import datetime
 from fractions import Fraction
 
 import numpy as np
-import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from replay.decoding import code_pages, codecs
@@ -78,21 +77,6 @@ def test_integer_vectors() -> None:
         codecs.decode_integer(block("000001"))
 
 
-@given(st.sampled_from([2, 4, 8]), st.data())
-def test_integer_round_trip(width: int, data: st.DataObject) -> None:
-    numbers = data.draw(
-        st.lists(st.integers(-(1 << 8 * width - 1), (1 << 8 * width - 1) - 1), min_size=1)
-    )
-    assert (
-        values(
-            codecs.decode_integer(
-                block(*(encoders.encode_integer(number, width) for number in numbers))
-            )
-        )
-        == numbers
-    )
-
-
 def test_packed_vectors() -> None:
     assert values(codecs.decode_packed(block("001C", "001D"), 0)) == ["1", "-1"]
     assert values(codecs.decode_packed(block("000012345D", "000000000C", "999999999C"), 2)) == [
@@ -107,29 +91,6 @@ def test_packed_vectors() -> None:
         "-0." + "0" * 30 + "1",
     ]
     assert values(codecs.decode_packed(block("9" * 31 + "D"), 0)) == ["-" + "9" * 31]
-
-
-@given(st.integers(1, 16), st.data())
-def test_packed_round_trip_and_text_of_decimal(width: int, data: st.DataObject) -> None:
-    scale = data.draw(st.integers(0, 2 * width + 2))
-    limit = 10 ** (2 * width - 1) - 1
-    numbers = data.draw(st.lists(st.integers(-limit, limit), min_size=1, max_size=20))
-    expected = []
-    for number in numbers:
-        text = str(abs(number)).zfill(scale + 1)
-        expected.append(
-            ("-" if number < 0 else "") + (f"{text[:-scale]}.{text[-scale:]}" if scale else text)
-        )
-    found = codecs.decode_packed(
-        block(*(encoders.encode_packed(text, width, scale) for text in expected)), scale
-    )
-    assert values(found) == expected
-
-
-def test_packed_encoder_refuses_to_lose_digits() -> None:
-    for value in ("1.234", "1000.0"):
-        with pytest.raises(ValueError, match="does not fit"):
-            encoders.encode_packed(value, 2, 2)
 
 
 # -- hexadecimal floats
@@ -203,34 +164,8 @@ def test_short_hfp_is_exact_and_real_knows_its_range(raw: list[bytes]) -> None:
         assert value == "bad" or Fraction(value) == exact_hfp(one)  # type: ignore[arg-type]
 
 
-@given(
-    st.floats(min_value=-7e75, max_value=7e75).filter(
-        lambda value: value == 0 or abs(value) > 1e-77
-    )
-)
-def test_hfp_round_trip(value: float) -> None:
-    assert values(codecs.decode_hfp(block(encoders.encode_hfp(value, 8)))) == [value]
-
-
-@given(st.fractions(min_value=-1000, max_value=1000))
-def test_short_hfp_encoder_rounds_to_the_nearest(value: Fraction) -> None:
-    raw = encoders.encode_hfp(value, 4)
-    if abs(value) > Fraction(1, 10**60):
-        step = Fraction(16) ** ((raw[0] & 0x7F) - 64) / (1 << 24)
-        assert abs(exact_hfp(raw) - value) <= step / 2
-
-
-def test_hfp_encoder_range() -> None:
-    with pytest.raises(ValueError, match="too large"):
-        encoders.encode_hfp(1e76, 8)
-    assert encoders.encode_hfp(1e-90, 8) == bytes(8)
-    assert encoders.encode_hfp(0.1, 8).hex().upper() == "401999999999999A"
-
-
 # -- text
 # -------------------------------------------------------------------------------------------------
-
-SINGLE = [*code_pages._PYTHON, *code_pages._EBCDIC_PACKAGE]
 
 
 def decode_all(items: list[bytes], number: int) -> list[object]:
@@ -272,17 +207,6 @@ def test_ebcdic_line_ends_are_those_of_the_ccsid(number: int) -> None:
         0x30,
         0x41,
     )
-
-
-@pytest.mark.parametrize("number", SINGLE)
-def test_all_256_bytes(number: int) -> None:
-    points = code_pages.charset_of(number).single
-    assert points is not None
-    expected = ["bad" if point == code_pages.UNDEFINED else chr(point) for point in points.tolist()]
-    assert decode_all([bytes([code]) for code in range(256)], number) == expected
-    for text in expected:
-        if text != "bad":
-            assert decode_all([encoders.encode_text(text, number)], number) == [text]
 
 
 MIXED = (930, 933, 935, 937, 939, 1364, 1371, 1388, 1390, 1399, 5026, 5035)
@@ -372,28 +296,6 @@ def test_utf16_agrees_with_python(items: list[bytes]) -> None:
             return "bad"
 
     assert decode_all(items, 1200) == [expected(item) for item in items]
-
-
-@settings(deadline=None)
-@given(
-    st.lists(st.text(st.sampled_from("AZ az09ｱ日本語、〜ー"), max_size=10), max_size=8),
-    st.sampled_from([930, 939, 1390, 1399]),
-)
-def test_mixed_round_trip(texts: list[str], number: int) -> None:
-    charset = code_pages.charset_of(number)
-    texts = [
-        "".join(character for character in text if _known(character, charset.ccsid))
-        for text in texts
-    ]
-    assert decode_all([encoders.encode_text(text, number) for text in texts], number) == texts
-
-
-def _known(character: str, number: int) -> bool:
-    try:
-        encoders.encode_text(character, number)
-    except ValueError:
-        return False
-    return True
 
 
 def test_every_known_ccsid_has_a_table_and_others_are_refused() -> None:
@@ -508,42 +410,6 @@ def test_date_time_timestamp_vectors() -> None:
     ]
 
 
-def test_timestamp_widths() -> None:
-    assert values(codecs.decode_timestamp(block("2024-03-15-10.20.30.1".encode("cp037")))) == [
-        "2024-03-15 10:20:30.1"
-    ]
-    for width in (18, 20, 33):
-        with pytest.raises(ValueError, match="timestamps have"):
-            codecs.decode_timestamp(np.zeros((1, width), np.uint8))
-    with pytest.raises(ValueError, match="needed"):
-        codecs.decode_date(np.zeros((1, 9), np.uint8))
-
-
-dates = st.dates().map(str)
-times = st.times().map(lambda time: time.strftime("%H:%M:%S"))
-digits = st.text(st.sampled_from("0123456789"), max_size=12)
-zones = st.builds(
-    lambda sign, hour, minute: f"{sign}{hour:02}:{minute:02}",
-    st.sampled_from("+-"),
-    st.integers(0, 23),
-    st.integers(0, 59),
-)
-
-
-@given(dates, times, digits, zones, st.booleans())
-def test_moments_round_trip(date: str, time: str, fraction: str, zone: str, ebcdic: bool) -> None:
-    date = date.zfill(10)
-    stamp = f"{date} {time}" + (f".{fraction}" if fraction else "")
-    assert values(codecs.decode_date(block(encoders.encode_date(date, ebcdic)))) == [date]
-    assert values(codecs.decode_time(block(encoders.encode_time(time, ebcdic)))) == [time]
-    assert values(codecs.decode_timestamp(block(encoders.encode_timestamp(stamp, ebcdic)))) == [
-        stamp
-    ]
-    assert values(
-        codecs.decode_timestamp(block(encoders.encode_timestamp(stamp + zone, ebcdic)), zone=True)
-    ) == [stamp + zone]
-
-
 moments = st.tuples(
     st.sampled_from([0, 1, 4, 100, 400, 1900, 2000, 2023, 2024, 9999]),
     st.integers(0, 14),
@@ -582,21 +448,6 @@ def test_log_timestamp_vectors() -> None:
     assert values(codecs.decode_log_timestamp(block("2024031510203012345600000000000000"))) == [
         "2024-03-15 10:20:30.123456"
     ]
-
-
-@given(dates, times, st.integers(0, 10**12 - 1))
-def test_log_timestamp_round_trip(date: str, time: str, fraction: int) -> None:
-    text = f"{date.zfill(10)} {time}.{fraction:012}"
-    expected = text if fraction % 10**6 else text[:-6]
-    assert values(codecs.decode_log_timestamp(block(encoders.encode_log_timestamp(text)))) == [
-        expected
-    ]
-    assert encoders.encode_log_timestamp(None) == bytes(17)
-
-
-def test_a_column_too_large_for_arrow_is_refused() -> None:
-    with pytest.raises(InputError, match="2 GB"):
-        codecs._strings(pa.string(), np.empty(0, np.uint8), np.array([0, 1 << 31]), None)
 
 
 @given(

@@ -33,17 +33,3 @@ from tests.support import encoders
 def test_words_of_what_is_refused(call: Callable[[], object], says: str) -> None:
     with pytest.raises(ValueError, match=f"^{re.escape(says)}$"):
         call()
-
-
-@pytest.mark.parametrize(
-    ("encoded", "expected"),
-    [
-        (lambda: encoders.encode_text("A", 37), "C1"),
-        (lambda: encoders.encode_text("A", 37, 3), "C14040"),
-        (lambda: encoders.encode_text("A", 819, 3), "412020"),
-        (lambda: encoders.encode_text("A", 1200, 6), "004100200020"),
-        (lambda: encoders.encode_text("AB", 37, 2), "C1C2"),
-    ],
-)
-def test_what_text_is_written_as(encoded: Callable[[], bytes], expected: str) -> None:
-    assert encoded().hex().upper() == expected.upper()

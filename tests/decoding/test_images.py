@@ -13,17 +13,15 @@ from hypothesis import strategies as st
 
 from replay.changes.catalog import ColumnFormat, RowFormat
 from replay.decoding import images
-from replay.decoding.image_layouts import NULL_BYTE, plain_rows
+from replay.decoding.image_layouts import plain_rows
 from replay.decoding.images import describe_image
 from replay.errors import InputError
 from sqlgen.schema import Column, SqlType
 from tests.support.encoders import (
     encode_date,
-    encode_hfp,
     encode_integer,
     encode_packed,
     encode_text,
-    encode_timestamp,
 )
 from tests.support.examples import examples
 
@@ -120,17 +118,6 @@ def test_worked_examples(around: bytes) -> None:
     assert table(ACCT, found) == [FULL_VALUES, NULLS_VALUES, FULL_VALUES]
 
 
-def test_expanded_varying_columns() -> None:
-    fmt = account(expanded=True)
-    padded = FULL[:28] + b"\x40" * 5 + FULL[28:]
-    null = NULLS[:23] + b"\x40" * 10 + NULLS[23:]
-    long = padded[:21] + b"\x00\x0a" + padded[23:]  # the prefix may hold the full length
-    found = walk(fmt, padded, null, long)
-    assert not found.bad.any()
-    assert [row[3] for row in table(fmt, found)] == ["ABCDE", None, "ABCDE     "]
-    assert walk(fmt, FULL).bad.tolist() == [True]
-
-
 @pytest.mark.parametrize("unit", [1, 2])
 @pytest.mark.parametrize("filler", ["0020", "0000", "4040", "8140", "A140"])
 def test_the_filler_of_expanded_graphic_columns_tells_the_unit_of_their_length(
@@ -169,78 +156,6 @@ def test_chosen_rows_in_chosen_order() -> None:
     assert found.decode(3, np.array([], np.int64))[0].to_pylist() == []
 
 
-@pytest.mark.parametrize(
-    ("image", "field", "found", "expected"),
-    [
-        (FULL + b"\x00", "UPD", "an image of 63 bytes whose columns end at byte 62", images._EXACT),
-        (
-            FULL[:-1],
-            "UPD",
-            "an image of 61 bytes in which this column goes to byte 62",
-            images._INSIDE,
-        ),
-        (FULL[:3], "ID", "an image of 3 bytes in which this column goes to byte 4", images._INSIDE),
-        (b"", "ID", "an image of 0 bytes in which this column goes to byte 4", images._INSIDE),
-        (
-            FULL[:12],
-            "OPEN_DT",
-            "an image of 12 bytes in which this column goes to byte 20",
-            images._INSIDE,
-        ),
-        (
-            FULL[:21],
-            "NAME",
-            "an image of 21 bytes in which this column goes to byte 23",
-            images._INSIDE,
-        ),
-        (FULL[:4] + b"\x01" + FULL[5:], "BAL", "X'01' at byte 4 of the image", NULL_BYTE),
-        (
-            FULL[:20] + b"\x40" + FULL[21:],
-            "NAME",
-            "X'40' at byte 20 of the image",
-            NULL_BYTE,
-        ),
-        (
-            FULL[:21] + b"\xff\xff" + FULL[23:],
-            "NAME",
-            "a length of 65535 bytes at byte 21 of an image of 62",
-            images._INSIDE,
-        ),
-        (
-            FULL[:21] + b"\x00\x06" + FULL[23:],
-            "UPD",
-            "an image of 62 bytes in which this column goes to byte 63",
-            images._INSIDE,
-        ),
-        (
-            FULL[:21] + b"\x00\x04" + FULL[23:],
-            "UPD",
-            "an image of 62 bytes whose columns end at byte 61",
-            images._EXACT,
-        ),
-    ],
-)
-@pytest.mark.parametrize("first", [True, False])
-def test_images_that_do_not_fit(
-    image: bytes, field: str, found: str, expected: str, first: bool
-) -> None:
-    rows = [image, FULL, NULLS] if first else [FULL, NULLS, image]
-    result = walk(ACCT, *rows)
-    at = 0 if first else 2
-    assert result.bad.tolist() == [row == at for row in range(3)]
-    assert result.reason(at) == (field, found, expected)
-    good = [values for row, values in enumerate(table(ACCT, result)) if row != at]
-    assert good == [FULL_VALUES, NULLS_VALUES]
-    if expected != images._EXACT:  # from there on it reads as the first image that fits
-        there = [column.column.name for column in ACCT.columns].index(field)
-        assert table(ACCT, result)[at][there:] == FULL_VALUES[there:]
-    alone = walk(ACCT, image)
-    assert alone.reason(0) == (field, found, expected)
-    assert table(ACCT, alone) == [[None] * 6]
-    assert alone.equal(alone, 0).tolist() == [False]
-    assert "***" in "".join(line[3] for line in describe_image(ACCT, image))
-
-
 def test_bounds_outside_the_buffer_are_bad() -> None:
     buffer = np.frombuffer(FULL, np.uint8)
     found = images.walk(ACCT, buffer, np.array([0, -5, 10, 0]), np.array([62, 57, 5, 63]))
@@ -257,26 +172,6 @@ def test_bounds_outside_the_buffer_are_bad() -> None:
     assert images.walk(ACCT, np.empty(0, np.uint8), np.array([0]), np.array([0])).bad.tolist() == [
         True
     ]
-
-
-def test_damaged_values_are_bad_and_explained() -> None:
-    damaged = FULL[:9] + b"\x50" + FULL[10:]
-    date = FULL[:15] + b"\xf9" + FULL[16:]
-    found = walk(ACCT, FULL, damaged, date)
-    assert not found.bad.any()
-    assert table(ACCT, found) == [
-        FULL_VALUES,
-        [498, "bad", *FULL_VALUES[2:]],
-        [*FULL_VALUES[:2], "bad", *FULL_VALUES[3:]],
-    ]
-    assert found.explain(1, 1) == (
-        "X'0000123450' in DECIMAL column BAL",
-        "packed digits 0 to 9 and a sign A to F",
-    )
-    assert found.explain(2, 2) == (
-        "X'F2F0F2F460F9F360F1F5' in DATE column OPEN_DT",
-        "a date YYYY-MM-DD",
-    )
 
 
 def test_undefined_bytes_of_null_columns_do_not_matter() -> None:
@@ -303,153 +198,9 @@ def test_equal_compares_raw_values() -> None:
     ]
 
 
-@pytest.mark.parametrize("width", range(20))
-def test_equal_of_fixed_columns_sees_every_byte(width: int) -> None:
-    fmt = row_format(column("B", SqlType.BINARY, "CHAR", width, ccsid=None))
-    one = bytes(range(width))
-    others = [one[:place] + b"\xee" + one[place + 1 :] for place in range(width)]
-    before, after = walk(fmt, *[one] * (width + 1)), walk(fmt, one, *others)
-    assert before.equal(after, 0).tolist() == [True] + [False] * width
-
-
-@pytest.mark.parametrize("unit", [2, 1])
-def test_graphic_length_in_characters_or_bytes(unit: int) -> None:
-    fmt = row_format(
-        column("G", SqlType.VARCHAR, "VGRF", 60, nullable=True, variable=True, ccsid=1200),
-        column("N", SqlType.SMALLINT, "INT", 2),
-    )
-
-    def row(text: str) -> bytes:
-        data = encode_text(text, 1200)
-        return b"\x00" + encode_integer(len(data) // unit, 2) + data + b"\x00\x07"
-
-    texts = ["ab", "", "é€😀"]
-    found = walk(fmt, *map(row, texts), b"\xff\x00\x00\x00\x07")
-    assert not found.bad.any()
-    assert table(fmt, found) == [[text, 7] for text in [*texts, None]]
-    assert describe_image(fmt, row("ab"))[0][3] == "ab"
-    assert found.reading == 2 - unit
-    settled = images.walk(fmt, found.buffer, found.start, found.end, reading=unit - 1)
-    assert settled.bad.tolist() == [True, False, True, False]
-    damaged = walk(fmt, row("abc"), row("ab") + b"\x00", row("d"))
-    assert damaged.bad.tolist() == [False, True, False]
-
-
 def test_a_reading_that_there_is_none_of_is_refused() -> None:
     with pytest.raises(ValueError, match="^row images of this format have no reading 1$"):
         images.walk(ACCT, np.frombuffer(FULL, np.uint8), np.array([0]), np.array([62]), reading=1)
-
-
-def test_large_object_columns() -> None:
-    lob = column("L", SqlType.VARBINARY, "CLOB", 4, nullable=True, lob=True)
-    fmt = row_format(
-        column("N", SqlType.SMALLINT, "INT", 2), lob, column("M", SqlType.SMALLINT, "INT", 2)
-    )
-    fixed = walk(fmt, b"\x00\x01\x00\xaa\xbb\xcc\xdd\x00\x02")
-    assert fixed.decode(0)[0].to_pylist() == [1]
-    assert fixed.decode(2)[0].to_pylist() == [2]
-    assert fixed.decode(1)[1].tolist() == [True]
-    assert fixed.explain(1, 0)[0] == "a value in large object column L"
-    assert (
-        describe_image(fmt, b"\x00\x01\x00\xaa\xbb\xcc\xdd\x00\x02")[1][3]
-        == "(its value is not in the log)"
-    )
-    none = walk(fmt, b"\x00\x01\xff\x00\x00\x00\x00\x00\x02")
-    assert table(fmt, none) == [[1, None, 2]]
-    varying = walk(fmt, b"\x00\x01\x00\x00\x01\xaa\x00\x02")
-    assert [varying.decode(index)[0].to_pylist() for index in (0, 2)] == [[1], [2]]
-    unknown = walk(fmt, b"\x00\x01\x00" + bytes(50) + b"\x00\x02")
-    assert unknown.bad.tolist() == [True]
-    assert unknown.reason(0)[0] == "L"
-    assert "not documented" in unknown.reason(0)[2]
-
-
-def test_every_type_and_empty_against_null() -> None:
-    fmt = row_format(
-        column("B", SqlType.BIGINT, "INT", 8),
-        column("C", SqlType.CHAR, "CHAR", 4),
-        column("T", SqlType.TIME, "TIME", 8),
-        column("Z", SqlType.TIMESTAMP_TZ, "DTTZ", 38),
-        column("R", SqlType.REAL, "FLOT", 4),
-        column(
-            "X", SqlType.VARBINARY, "VCHR", 9, nullable=True, variable=True, subtype="B", ccsid=None
-        ),
-        column("U", SqlType.VARBINARY, "XXXX", 2, ccsid=None, raw=True),
-        column("G", SqlType.CHAR, "GRPH", 4, ccsid=1200),
-    )
-    row = (
-        encode_integer(-(2**63), 8)
-        + encode_text("a¢", 37, 4)
-        + encode_text("24.00.00", 37)
-        + encode_timestamp("0001-01-01 00:00:00.123456789012-03:30")
-        + encode_hfp(-1.5, 4)
-        + b"\x00\x00\x00"
-        + b"\x00\xff"
-        + encode_text("é😀"[:1], 1200, 4)
-    )
-    found = walk(fmt, row)
-    values = [
-        -(2**63),
-        "a¢  ",
-        "24:00:00",
-        "0001-01-01 00:00:00.123456789012-03:30",
-        -1.5,
-        b"",
-        b"\x00\xff",
-        "é ",
-    ]
-    assert table(fmt, found) == [values]
-    lines = describe_image(fmt, row)
-    assert [line[3] for line in lines] == [
-        f"X'{value.hex().upper()}'" if isinstance(value, bytes) else str(value) for value in values
-    ]
-    assert "".join(line[2] for line in lines) == row.hex().upper()
-
-
-def test_real_out_of_the_range_of_a_single_is_bad() -> None:
-    fmt = row_format(column("R", SqlType.REAL, "FLOT", 4, nullable=True))
-    found = walk(
-        fmt, b"\x00" + encode_hfp(1e60, 4), b"\x00\x41\x10\x00\x00", b"\xff\x7f\xff\xff\xff"
-    )
-    assert table(fmt, found) == [["bad"], [1.0], [None]]
-    text, expected = found.explain(0, 0)
-    assert text.startswith("X'")
-    assert "e+60" in text or "e+59" in text
-    assert "IEEE single" in expected
-
-
-@pytest.mark.parametrize(
-    ("kind", "code", "length"),
-    [
-        (SqlType.INTEGER, "INT", 3),
-        (SqlType.DECIMAL, "DEC", 17),
-        (SqlType.DOUBLE, "FLOT", 4),
-        (SqlType.DATE, "DATE", 8),
-        (SqlType.TIME, "TIME", 6),
-        (SqlType.TIMESTAMP, "DTTM", 20),
-        (SqlType.TIMESTAMP_TZ, "DTTZ", 26),
-    ],
-)
-def test_lengths_that_a_type_cannot_have(kind: SqlType, code: str, length: int) -> None:
-    fmt = row_format(column("V", kind, code, length, nullable=True))
-    found = walk(fmt, b"\x00" + bytes(length), b"\xff" + bytes(length))
-    assert table(fmt, found) == [["bad"], [None]]
-    assert f"not {length} bytes" in found.explain(0, 0)[1]
-    nulls = walk(fmt, b"\xff" + bytes(length)).decode(0)
-    assert (nulls[0].to_pylist(), nulls[1]) == ([None], None)
-
-
-def test_text_that_cannot_be_decoded() -> None:
-    fmt = row_format(
-        column("V", SqlType.VARCHAR, "VCHR", 9, variable=True, ccsid=1208, encoding="U")
-    )
-    found = walk(fmt, b"\x00\x01\xff", b"\x00\x02\xc3\xa9")
-    assert table(fmt, found) == [["bad"], ["é"]]
-    assert found.explain(0, 0) == ("X'FF' in VARCHAR column V", "characters of CCSID 1208")
-    none = row_format(column("V", SqlType.VARCHAR, "VCHR", 9, variable=True, ccsid=None))
-    with pytest.raises(InputError, match="LR2015.*no CCSID for column V.*--ccsid"):
-        walk(none, b"\x00\x01\xff").decode(0)
-    assert describe_image(none, b"\x00\x01\xff")[0][3].startswith("*** LR2015")
 
 
 WIDE = row_format(
