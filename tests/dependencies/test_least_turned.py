@@ -62,10 +62,3 @@ def test_things_that_wait_for_each_other_are_named() -> None:
     with pytest.raises(Cycle) as raised:
         least_turned(6, [(2, 3), (3, 4), (4, 2), (0, 1)])
     assert sorted(raised.value.changes) == [2, 3, 4]
-
-
-@pytest.mark.long
-def test_long_orders_take_no_longer_than_their_length() -> None:
-    count = 100_000
-    pairs = [(one + 1, one) for one in range(count - 1)]
-    assert least_turned(count, pairs) == [*range(count)][::-1]

@@ -362,20 +362,3 @@ def test_rows_that_exchange_their_keys_get_each_others_values() -> None:
             )
     assert rotated > 50
     assert refused < 15
-
-
-@pytest.mark.long
-def test_a_long_shift_takes_no_longer_than_its_length() -> None:
-    """``K = K + 1`` over many rows of which only the keys differ, and over rows that differ."""
-    for link in (True, False):
-        history = History(random.Random(0), unique=False, link=link)
-        count = 20_000
-        history.log = [
-            (Change.UPDATE, history.row(key, key, key), history.row(key + 1, key, key))
-            for key in range(count)
-        ]
-        entries = unit_order(unit_of(history), range(count), RowAbilities(lambda _: True))
-        if link:
-            assert entries == [Entry(0, count - 1, StatementPart.NET)]
-        else:
-            assert entries == [Entry(number, number) for number in reversed(range(count))]
