@@ -21,7 +21,7 @@ from sqlgen.names import check_collisions, identifier
 from sqlgen.render_options import RenderOptions
 from sqlgen.rows import Op, Rows
 from sqlgen.schema import ARROW_TYPES, Column, SqlType, Table
-from sqlgen.statements import PROBLEM, render
+from sqlgen.statements import render
 from sqlgen.structure import Action, StructureChange, statements
 from tests.support.places import ROOT
 
@@ -120,16 +120,6 @@ def test_empty_values_that_become_null() -> None:
     ]
 
 
-@pytest.mark.parametrize("dialect", ["snowflake", "bigquery", "redshift", "spark", "trino"])
-def test_equal_rows_cannot_be_told_apart_everywhere(dialect: str) -> None:
-    table = Table("S", "T", (Column("ID", SqlType.INTEGER),))
-    rows = Rows(table, Op.DELETE, 2, {"ID": pa.array([1, 1])}, {}, {})
-    rendered = render(rows, profile_named(dialect), RenderOptions())
-    assert rendered.outcome.tolist() == [PROBLEM, PROBLEM]
-    assert {problem.code for problem in rendered.problems} == {"LR3003"}
-    assert render(rows.inverse(), profile_named(dialect), RenderOptions()).problems == []
-
-
 @EVERY_DIALECT
 def test_long_texts_are_joined_in_a_tree(dialect: str) -> None:
     """No database takes an expression that is thousands of operators deep."""
@@ -217,43 +207,6 @@ def test_ddl_and_its_inverse_parse_back(dialect: str, event: StructureChange) ->
     back = inverse.inverse()
     assert back is not None
     assert statements(back, profile, "lower") == statements(event, profile, "lower")
-
-
-def test_ddl_texts() -> None:
-    table = Table(
-        "SHOP",
-        "ITEM",
-        (Column("ID", SqlType.INTEGER, False), Column("NAME", SqlType.VARCHAR, True, 20)),
-        ("ID",),
-    )
-    assert (
-        ddl.create_table(table, profile_named("postgres"))
-        == "CREATE TABLE shop.item (id INTEGER NOT NULL, name VARCHAR(20), PRIMARY KEY (id));"
-    )
-    assert "NAME VARCHAR2(20 CHAR)" in ddl.create_table(table, profile_named("oracle"))
-    assert ddl.create_table(table, profile_named("bigquery")).endswith(
-        "PRIMARY KEY (id) NOT ENFORCED);"
-    )
-    assert "KEY" not in ddl.create_table(table, profile_named("spark"))
-    nullable = Table("SHOP", "ITEM", (Column("ID", SqlType.INTEGER),), ("ID",))
-    assert (
-        ddl.create_table(nullable, profile_named("postgres"))
-        == "CREATE TABLE shop.item (id INTEGER, UNIQUE (id));"
-    )
-    assert (
-        ddl.create_index(ddl.TableIndex("I", table, (("NAME", False),)), profile_named("sqlite"))
-        == "CREATE INDEX shop.i ON item(name);"
-    )
-    assert (
-        ddl.drop_index(ddl.TableIndex("I", table, (("NAME", False),)), profile_named("mysql"))
-        == "DROP INDEX i ON shop.item;"
-    )
-    assert ddl.create_schema("SHOP", profile_named("mysql")) == "CREATE DATABASE shop;"
-    assert ddl.create_schema("SHOP", profile_named("sqlite")) == ""
-    with pytest.raises(SqlgenError, match="unique index"):
-        ddl.create_index(
-            ddl.TableIndex("I", table, (("NAME", False),), unique=True), profile_named("spark")
-        )
 
 
 def test_a_type_that_does_not_fit_is_refused() -> None:

@@ -223,7 +223,7 @@ def test_types_of_what_is_rendered(op: Op, table: Table) -> None:
         assert rendered.text.null_count == 0
 
 
-@pytest.mark.parametrize("dialect", ["trino", "snowflake", "bigquery"])
+@pytest.mark.parametrize("dialect", ["trino", "snowflake", "bigquery", "redshift", "spark"])
 @pytest.mark.parametrize("op", [Op.UPDATE, Op.DELETE])
 def test_rows_that_cannot_be_told_apart(dialect: str, op: Op) -> None:
     profile = profile_named(dialect)
@@ -259,41 +259,6 @@ def test_a_guard_says_nothing_of_values_that_did_not_change() -> None:
     rendered = render(rows, POSTGRES, options)
     assert [(problem.row, problem.column) for problem in rendered.problems] == [(0, "Name")]
     assert rendered.outcome.tolist() == [statements.PROBLEM, statements.EMITTED]
-
-
-@pytest.mark.parametrize("null", ["name", "bal", "rate"])
-def test_nulls_are_asked_for_as_nulls(null: str) -> None:
-    """In a condition between others, beside rows that have a value there."""
-    table = Table("", "T", COLUMNS, ())
-    gone = tuple(None if c.name.lower() == null else v for c, v in zip(COLUMNS, ONE, strict=True))
-    texts = render(
-        rows_of(table, Op.DELETE, (gone, gone), (ONE, ONE)), POSTGRES, RenderOptions()
-    ).text.to_pylist()
-    there = {
-        "name": "name = 'a'", "bal": "bal = 1.50",
-        "rate": "rate BETWEEN '0.4999999999999998' AND '0.5000000000000004'",
-    }  # fmt: skip
-    for text, missing in zip(texts, (null, ""), strict=True):
-        conditions = ["id = 1", *(
-            f"{name} IS NULL" if name == missing else said for name, said in there.items()
-        )]  # fmt: skip
-        assert f"WHERE {' AND '.join(conditions)}" in text
-
-
-def test_comments_in_place_of_statements_name_columns() -> None:
-    """Also one that a mapping marks as unknown to the target."""
-    options = RenderOptions(exclude_columns=("BAL", "EXTRA*"))
-    rows = rows_of(KEYED, Op.UPDATE, (ONE, (1, "a", "2.50", 0.5)), (ONE, ONE))
-    rows = replace(rows, changed={**rows.changed, "EXTRA\0": pa.array([True, False])})
-    expected = [
-        "-- left out, only excluded columns changed: UPDATE own.t (bal, extra) WHERE id = 1",
-        "-- left out, only excluded columns changed: UPDATE own.t () WHERE id = 1",
-    ]
-    assert statements.left_out_comments(rows, POSTGRES, options).to_pylist() == expected
-    nothing = statements.left_out_comments(replace(rows, changed={}), POSTGRES, options)
-    assert nothing.to_pylist() == expected[1:] * 2
-    exact = statements.left_out_comments(rows, POSTGRES, replace(options, names="exact"))
-    assert exact[0].as_py().endswith('UPDATE "Own"."T" ("BAL", "EXTRA") WHERE "ID" = 1')
 
 
 # -- pieces

@@ -43,10 +43,6 @@ def images(*rows: tuple[object, ...]) -> dict[str, pa.Array]:
     }
 
 
-def names(trees: list[exp.Expr] | None) -> list[str]:
-    return [tree.name.upper() for tree in trees or []]
-
-
 def updates(before: dict[str, pa.Array], after: dict[str, pa.Array], table: Table = STOCK) -> Rows:
     changed = {
         name: pa.array(
@@ -70,68 +66,6 @@ def parsed(text: str, profile: Profile) -> list[exp.Expr]:
 
 
 @EVERY_DIALECT
-def test_a_statement_read_back_says_the_row_once(dialect: str) -> None:
-    """It finds a row by its key, sets each other column and no column of the key, and inserts every
-    column; all with the same values."""
-    profile = profile_named(dialect)
-    text = (
-        upsert.render(
-            Rows(STOCK, Op.INSERT, 1, {}, images(("EU", 7, "it's", None)), {}), profile, OPTIONS
-        )
-        .text[0]
-        .as_py()
-    )
-    trees = parsed(text, profile)
-    kind = "pair" if profile.upsert.folds else profile.upsert.kind
-    insert = trees[-1].find(exp.Insert)
-    assert insert is not None
-    assert names(insert.this.expressions) == ["REGION", "N", "A", "B"]
-    values = (
-        insert.expression.expressions[0]
-        if isinstance(insert.expression, exp.Values)
-        else insert.expression
-    )
-    assert [value.sql() for value in values.expressions] == [
-        "'EU'" if dialect != "tsql" else "N'EU'",
-        "7",
-        values.expressions[2].sql(),
-        "NULL",
-    ]
-    assert values.expressions[2].name == "it's"
-    if kind == "conflict":
-        found = insert.args["conflict"]
-        assert [key.find(exp.Identifier).name.upper() for key in found.args["conflict_keys"]] == [
-            "REGION",
-            "N",
-        ]
-        assert [(each.this.name, each.expression.sql()) for each in found.expressions] == [
-            ("a", "EXCLUDED.a"),
-            ("b", "EXCLUDED.b"),
-        ]
-    elif kind == "pair":
-        update, insert = trees
-        assert isinstance(update, exp.Update)
-        assert names([each.this for each in update.expressions]) == ["A", "B"]
-        (there,) = insert.find_all(exp.Exists)
-        assert update.args["where"].this.sql() == there.this.args["where"].this.sql()
-        assert {each.name.upper() for each in there.find_all(exp.Column)} == {"REGION", "N"}
-    elif kind == "merge":
-        merge = trees[0]
-        assert isinstance(merge, exp.Merge)
-        found_by = {each.name.upper() for each in merge.args["on"].find_all(exp.Column)}
-        assert found_by == {"REGION", "N"}
-        then = merge.args["whens"].expressions[0].args["then"]
-        assert names([each.this for each in then.expressions]) == ["A", "B"]
-        assert [each.expression.sql() for each in then.expressions] == [
-            value.sql() for value in values.expressions[2:]
-        ]
-    else:
-        assert isinstance(trees[0], exp.Delete)
-        assert len(trees) == 2
-        assert {each.this.name for each in trees[0].find_all(exp.EQ)} == {"region", "n"}
-
-
-@EVERY_DIALECT
 def test_a_row_that_is_absent_is_inserted_and_no_other_is_touched(dialect: str) -> None:
     profile = profile_named(dialect)
     rows = Rows(STOCK, Op.INSERT, 2, {}, images(("EU", 7, "a", None), ("EU", 8, "b\0", None)), {})
@@ -146,29 +80,6 @@ def test_a_row_that_is_absent_is_inserted_and_no_other_is_touched(dialect: str) 
         assert isinstance(tree, exp.Insert)
         (there,) = tree.find_all(exp.Exists)
         assert {each.name.upper() for each in there.find_all(exp.Column)} == {"REGION", "N"}
-
-
-@EVERY_DIALECT
-def test_a_changed_key_is_deleted_and_put_in_place(dialect: str) -> None:
-    profile = profile_named(dialect)
-    rows = updates(
-        images(("EU", 7, "x", 1), ("EU", 8, "y", 2)), images(("EU", 9, "x", 1), ("EU", 8, "z", 2))
-    )
-    for given, gone in ((rows, 7), (rows.inverse(), 9)):
-        moved, stayed = upsert.render(given, profile, OPTIONS).text.to_pylist()
-        first, *rest = moved.split("\n")
-        (tree,) = parsed(first, profile)
-        assert isinstance(tree, exp.Delete)
-        assert f"n = {gone}" in first.lower()
-        assert rest == upsert.render(
-            Rows(STOCK, Op.INSERT, 2, {}, dict(given.after), {}), profile, OPTIONS
-        ).text[0].as_py().split("\n")
-        assert (
-            stayed
-            == upsert.render(Rows(STOCK, Op.INSERT, 2, {}, dict(given.after), {}), profile, OPTIONS)
-            .text[1]
-            .as_py()
-        )
 
 
 def test_what_is_not_written() -> None:

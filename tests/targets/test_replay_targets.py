@@ -117,27 +117,6 @@ def rows(target: Target, url: str, statement: str) -> list[tuple[Any, ...]]:
         return []
 
 
-@pytest.mark.long
-def test_roundtrip(
-    target: Target,
-    database: str,
-    servers: tuple[str | None, list[str]],
-    states: Path,
-    sakila_small: Path,
-    tmp_path: Path,
-) -> None:
-    certificate = tmp_path / "certificate.json"
-    expected = [
-        "--expected",
-        str(states / "initial"),
-        "--certificate",
-        str(certificate),
-        *servers[1],
-    ]
-    assert main(["verify", *arguments(sakila_small, database), "--roundtrip", *expected]) == 0
-    assert json.loads(certificate.read_text())["holds"] is True
-
-
 def test_a_database_is_the_state_before_the_log(
     target: Target, database: str, sakila_small: Path, tmp_path: Path
 ) -> None:

@@ -4,72 +4,17 @@ over a part of themselves they lead to the same end."""
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import replay
 from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
-from sqlgen import ddl
-from sqlgen.dialects import Upsert, profile_named
 from sqlgen.render_options import RenderOptions
-from tests.support import upserts
-from tests.support.engines import Engine, Place, run_all, statements_of
-from tests.support.history import History, Maker
+from tests.support.engines import Place, run_all, statements_of
 from tests.support.logbuilder import Col, LogBuilder, Tab
-from tests.support.servers import of_kind
-
-#: The kinds that an engine takes, its own first.
-KINDS = {
-    "sqlite": [Upsert("conflict", folds=True), Upsert("pair"), Upsert("replace")],
-    "duckdb": [
-        Upsert("conflict", folds=True),
-        Upsert("pair"),
-        Upsert("merge"),
-        Upsert("merge", joined=True),
-        Upsert("replace"),
-    ],
-    "mariadb": [Upsert("pair", source="DUAL"), Upsert("replace")],
-}
-
-
-def changes(lines: Sequence[str]) -> list[str]:
-    """Statements without transaction words."""
-    return [line for line in lines if line.startswith(("INSERT", "UPDATE", "DELETE", "MERGE"))]
-
-
-@pytest.mark.long
-def test_histories(place: Place) -> None:
-    for kind in of_kind(KINDS, place.dialect):
-        for seed in range({"sqlite": 30, "mariadb": 10, "mysql": 4, "duckdb": 4}[place.dialect]):
-            with place.engine("testown") as engine:
-                check_history(engine, kind, Maker(seed, 20, spread=5).history, seed)
-
-
-def test_the_kind_of_each_dialect_is_among_them(place: Place) -> None:
-    assert profile_named(place.dialect).upsert == of_kind(KINDS, place.dialect)[0]
-
-
-def check_history(engine: Engine, kind: Upsert, history: History, seed: int) -> None:
-    for table in upserts.TABLES.values():
-        engine.run(ddl.create_table(table, engine.profile))
-
-    def state() -> dict[str, list[Any]]:
-        return {
-            name: sorted(engine.rows(f"SELECT * FROM testown.{name}"))
-            for name in upserts.TITLES.values()
-        }
-
-    def run(lines: Sequence[str]) -> None:
-        for line in lines:
-            engine.run(line)
-
-    upserts.check(history, replace(engine.profile, upsert=kind), run, state, seed)
-
 
 WIDE = Tab("WIDE", (Col("ID", "INT", 4, key=1), *(Col(name, "INT", 4) for name in "ABCD")))
 FIRST = Selection(members=(1,))

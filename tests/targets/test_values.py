@@ -23,11 +23,9 @@ from sqlgen.render_options import RenderOptions
 from sqlgen.rows import Op, Rows
 from sqlgen.schema import ARROW_TYPES, Column, SqlType, Table
 from sqlgen.statements import render
-from sqlgen.structure import Action, StructureChange, statements
 from tests.sqlgen.test_schema_file import DB2, TABLE
 from tests.support.engines import Engine, Place, shape, state
 from tests.support.examples import examples
-from tests.support.texts import every_character
 
 COLUMNS = (
     Column("ID", SqlType.BIGINT, False),
@@ -299,44 +297,6 @@ def test_every_reserved_word_is_a_name(place: Place) -> None:
         rows = Rows(table, Op.INSERT, 1, {}, values, {})
         run(engine, rows, RenderOptions())
         run(engine, rows.inverse(), RenderOptions(where_columns="key"))
-
-
-@pytest.mark.long
-def test_ddl_and_its_inverse(place: Place) -> None:
-    profile = profile_named(place.dialect)
-    index = ddl.TableIndex("TRIP_IX", KEYED, (("S", True), ("V", False)), unique=True)
-    table = Table("ROUND", "TRIP", COLUMNS[:8], ("ID",))
-    events = [
-        StructureChange(Action.CREATE_TABLE, table),
-        StructureChange(Action.ADD_COLUMNS, KEYED, COLUMNS[8:]),
-        StructureChange(Action.RENAME_COLUMN, KEYED, old_name="C", new_name="ORDER"),
-        StructureChange(Action.RENAME_TABLE, KEYED, old_name="TRIP", new_name="WAY"),
-        StructureChange(
-            Action.RENAME_TABLE, Table("ROUND", "WAY", COLUMNS), old_name="WAY", new_name="TRIP"
-        ),
-        StructureChange(Action.CREATE_INDEX, KEYED, index=index),
-    ]
-    with place.engine("round") as engine:
-        for event in [*events, *(event.inverse() for event in reversed(events))]:
-            assert event is not None
-            for statement in statements(event, profile, "lower"):
-                engine.run(statement)
-        engine.run(ddl.create_table(table, profile))
-
-
-@pytest.mark.long
-def test_every_character(place: Place) -> None:
-    texts = every_character(1000, True)
-    table = Table(
-        "round",
-        "texts",
-        (Column("N", SqlType.INTEGER, False), Column("V", SqlType.VARCHAR, True, 1000)),
-    )
-    values = {"N": pa.array(range(len(texts))), "V": pa.array(texts)}
-    with place.engine("round") as engine:
-        engine.run(ddl.create_table(table, engine.profile))
-        run(engine, Rows(table, Op.INSERT, len(texts), {}, values, {}), RenderOptions())
-        assert dict(engine.rows("SELECT n, v FROM round.texts")) == dict(enumerate(texts))
 
 
 def test_defaults_checks_and_identities(place: Place) -> None:
