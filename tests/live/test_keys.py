@@ -132,29 +132,3 @@ def test_a_long_unit_beyond_all_memory_is_refused(
     assert main(["redo", *log, "--out", str(tmp_path / "out")]) == 8
     assert "LR3012" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
-
-
-@pytest.mark.parametrize("case", ["unique", "exchange"])
-def test_rows_that_others_refer_to_are_not_removed(
-    sqlite: tuple[str, Callable[[], list[Row]]], tmp_path: Path, case: str
-) -> None:
-    """A second key of one of the rows has another value until its new one is free; children of a
-    foreign key that cascades stay, forward and back."""
-    url, read = sqlite
-    children = Tab("CHILD", (Col("ID", "INT", 4, key=1), Col("K", "INT", 4)), obid=9)
-
-    def child(text: str) -> list[tuple[int, int]]:
-        with closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as connection:
-            return [*connection.execute(text)]
-
-    child("CREATE TABLE child (id int PRIMARY KEY, k int REFERENCES keyed (k) ON DELETE CASCADE)")
-    with closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as connection:
-        connection.execute("INSERT INTO child VALUES (1, 1), (2, 3)")
-        connection.commit()
-    go = ["replay", *log_of(CASES[case], tmp_path, (children,)), "--to", url, "--apply"]
-    go += ["--accept", "foreign-key-action"]
-    assert main(go) == 0
-    assert read() == expected(CASES[case])
-    assert main([*go, "--until-position", "0" * 20]) == 0
-    assert read() == BEFORE
-    assert child("SELECT * FROM child") == [(1, 1), (2, 3)]

@@ -54,42 +54,6 @@ def state(tmp_path: Path) -> Path:
     return folder
 
 
-def test_equal_values_are_equal_however_they_are_written(database: str, state: Path) -> None:
-    assert compare_states(database, "s", state) == []
-
-
-def test_null_and_empty_and_a_backslash_n_are_three_values(database: str, state: Path) -> None:
-    (state / "t.csv.gz").unlink()
-    (state / "t.csv").write_text(T.replace('"\\N"', ""))
-
-    assert compare_states(database, "s", state) == [("s.t", 1, 1)]
-
-
-def test_duplicate_rows_count(database: str, state: Path) -> None:
-    (state / "bag.csv").write_text("v\ntwice\n\n")
-
-    assert compare_states(database, "s", state) == [("s.bag", 1, 0)]
-
-
-def test_an_overlay_replaces_tables(database: str, state: Path, tmp_path: Path) -> None:
-    overlay = tmp_path / "overlay"
-    overlay.mkdir()
-    (overlay / "bag.csv").write_text("v\nother\n")
-
-    assert compare_states(database, "s", state, overlay) == [("s.bag", 3, 1)]
-
-
-def test_a_table_that_the_database_lacks_is_an_error_and_not_a_difference(
-    database: str, state: Path
-) -> None:
-    (state / "gone.csv").write_text("a\n1\n")
-
-    with pytest.raises(TargetError, match=r"s\.gone") as raised:
-        compare_states(database, "s", state)
-
-    assert raised.value.code == "LR4002"
-
-
 def test_a_state_is_loaded_parents_after_children(fresh_database: str, sakila: Path) -> None:
     postgres.run_scripts(fresh_database, [sakila / "schema-ri.sql"])
 

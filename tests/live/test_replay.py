@@ -57,20 +57,6 @@ def test_time_and_mark(
     assert "found a log of soliddb" in capsys.readouterr().err
 
 
-def test_nothing_is_written_without_apply(
-    replay: Replay, database: str, sakila: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert replay(apply=False) == 0
-    shown = capsys.readouterr().out
-    assert "2,598 units of recovery with 19,549 statements to be applied" in shown
-    assert "SAKILA.FILM           update 1,360" in shown
-    assert "Estimated time" in shown
-    assert same(database, sakila, "initial")
-    assert rows(database, "SELECT 1 FROM pg_namespace WHERE nspname = 'logreplay'") == []
-    assert main(["status", "--to", database]) == 0
-    assert "Nothing was replayed into it" in capsys.readouterr().out
-
-
 def test_logs_that_overlap(
     database: str, sakila: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -71,23 +71,6 @@ def test_redo_then_undo(fresh_database: str, sakila: Path, tmp_path: Path, where
     assert compare_states(fresh_database, "sakila", sakila / "initial") == []
 
 
-@pytest.mark.long
-def test_ri_is_left_to_the_target(fresh_database: str, sakila: Path, tmp_path: Path) -> None:
-    redo = sakila_script(sakila, tmp_path / "redo", "redo", Selection(ri="skip"))
-    played(fresh_database, sakila, "schema-ri.sql", "initial", [redo])
-    assert (
-        compare_states(fresh_database, "sakila", sakila / "final", sakila / "final_without_ri")
-        == []
-    )
-
-
-@pytest.mark.long
-def test_undo_respects_foreign_keys(fresh_database: str, sakila: Path, tmp_path: Path) -> None:
-    undo = sakila_script(sakila, tmp_path / "undo", "undo")
-    played(fresh_database, sakila, "schema-ri.sql", "final", [undo])
-    assert compare_states(fresh_database, "sakila", sakila / "initial") == []
-
-
 @pytest.mark.parametrize(
     ("rule", "state"), [("quarantine", "unflagged"), ("dependentrba", "before_dependentrba")]
 )
