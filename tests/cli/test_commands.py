@@ -205,14 +205,6 @@ def test_inspect_refuses_what_it_would_pass_over(
     assert "LR1001" in capsys.readouterr().err
 
 
-def test_a_filter_and_its_opposite_make_the_whole(small: list[str], tmp_path: Path) -> None:
-    counts = []
-    for number, options in enumerate((["--table", "*.FILM"], ["--exclude-table", "*.FILM"], [])):
-        assert main.main(["redo", *small, "--out", str(tmp_path / str(number)), *options]) == 0
-        counts.append(len(statements(tmp_path / str(number))))
-    assert counts[0] + counts[1] == counts[2]
-
-
 def test_ranges_are_inclusive_and_meet(small: list[str], tmp_path: Path) -> None:
     assert main.main(["redo", *small, "--out", str(tmp_path / "all")]) == 0
     text = (tmp_path / "all" / "0000-redo.sql").read_text()
@@ -528,42 +520,6 @@ def test_files_given_several_times_all_count(
     assert "expected each file once" in capsys.readouterr().err
 
 
-def test_commit_every_merges_units(small: list[str], tmp_path: Path) -> None:
-    assert main.main(["redo", *small, "--out", str(tmp_path / "one")]) == 0
-    assert main.main(["redo", *small, "--out", str(tmp_path / "ten"), "--commit-every", "10"]) == 0
-    one, ten = ((tmp_path / name / "0000-redo.sql").read_text() for name in ("one", "ten"))
-    units = one.count("-- unit ")
-    assert one.count("\nBEGIN;\n") == one.count("\nCOMMIT;\n") == units == ten.count("-- unit ")
-    assert ten.count("\nBEGIN;\n") == ten.count("\nCOMMIT;\n") < units / 5
-    assert statements(tmp_path / "one") == statements(tmp_path / "ten")
-
-
-def test_excluded_columns(small: list[str], tmp_path: Path) -> None:
-    assert (
-        main.main(
-            [
-                "redo",
-                *small,
-                "--out",
-                str(tmp_path / "out"),
-                "--exclude-columns",
-                "LAST_UPDATE",
-                "--exclude-columns",
-                "*.FILM.RENTAL_RATE",
-            ]
-        )
-        == 0
-    )
-    assert not any("last_update" in line for line in statements(tmp_path / "out"))
-    assert (
-        manifest(tmp_path / "out")["balance"]["skipped"]["update touches excluded columns only"] > 0
-    )
-    assert (
-        main.main(["redo", *small, "--out", str(tmp_path / "bad"), "--exclude-columns", "FILM_ID"])
-        == 12
-    )
-
-
 def test_rolled_back_work_is_shown_as_comments(small: list[str], tmp_path: Path) -> None:
     assert main.main(["redo", *small, "--out", str(tmp_path / "all")]) == 0
     assert main.main(["redo", *small, "--out", str(tmp_path / "shown"), "--include-aborted"]) == 0
@@ -571,14 +527,6 @@ def test_rolled_back_work_is_shown_as_comments(small: list[str], tmp_path: Path)
     assert (tmp_path / "shown" / "0000-redo.sql").read_text().count(
         "-- rolled back, not applied: "
     ) > 20
-
-
-def test_trace(small: list[str], tmp_path: Path) -> None:
-    assert main.main(["redo", *small, "--out", str(tmp_path / "out"), "--trace"]) == 0
-    assert all(
-        re.search(r"; -- lrsn=[0-9A-F]{20} rba=[0-9A-F]{20}$", line)
-        for line in statements(tmp_path / "out")
-    )
 
 
 @pytest.mark.parametrize("source", ["soliddb", "db2luw"])

@@ -461,11 +461,6 @@ def test_a_position_that_is_given_as_a_unit_is_named(
     assert f"has the id {'FF' * 10} (--ur)\n" in capsys.readouterr().err
 
 
-class _Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
-
-
 @pytest.mark.parametrize("words", ["report page", "report summary --format html"])
 def test_a_page_is_not_printed_on_a_terminal(
     sakila_small: Path,

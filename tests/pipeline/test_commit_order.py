@@ -18,7 +18,6 @@ from replay import spill, temp_folders
 from replay.arrays import Records, take_rows
 from replay.changes.envelope import RECORD
 from replay.changes.order import commit_order
-from replay.engine import local
 from replay.engine.spark import SparkEngine
 from replay.logs import LogFile, Split
 from replay.pipeline import scan
@@ -69,14 +68,6 @@ def test_runs_are_merged_into_one_order(seed: int, monkeypatch: pytest.MonkeyPat
     assert in_commit_order(iter(blocks)).tobytes() == expected
 
 
-def test_few_records_need_no_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spill, "scratch_file", None)
-    records = drawn(random.Random(1), 100, 5)
-    ordered = take_rows(records, commit_order(records))
-    assert in_commit_order([block_of(records)]).tobytes() == ordered.tobytes()
-    assert not len(in_commit_order([]))
-
-
 @pytest.mark.spark
 def test_files_of_tasks_lie_where_spark_wants_them(spark: Any) -> None:
     log = SimpleNamespace()
@@ -84,13 +75,3 @@ def test_files_of_tasks_lie_where_spark_wants_them(spark: Any) -> None:
     results = engine.execute(Placed(), cast(LogFile, log), [Split(0, 0, 1, 1)])
     ((place, folders),) = map(pickle.loads, results)
     assert any(Path(folder) in place.parents for folder in folders.split(","))
-
-
-def test_blocks_come_back_as_they_were_put(tmp_path: Path) -> None:
-    files = local._BucketFiles(tmp_path)
-    for block in (b"one", b"", b"three"):
-        files.append(0, block)
-    files.append(1, b"other")
-    assert files.buckets() == [0, 1]
-    assert list(files.taken(0)) == [b"one", b"", b"three"]
-    assert [path.name for path in tmp_path.iterdir()] == ["1"]

@@ -564,31 +564,6 @@ def test_other_columns_go_the_other_way_unless_excluded(other: Kind) -> None:
         assert (quick > 0) is fast
 
 
-def test_room_is_made_where_text_grows(monkeypatch: pytest.MonkeyPatch) -> None:
-    """EBCDIC letters that are several bytes in UTF-8, in more rows than the first room was made
-    for."""
-    monkeypatch.setattr(fast_path, "_ROOM", 0)
-    spec = Spec(
-        ((KINDS[1], False, False), (Kind(SqlType.CHAR, 200, ccsid=EBCDIC), False, False)), 1
-    )
-    values = bytes(4) + "é".encode("cp037") * 200
-    starts = np.arange(ROWS) * len(values)
-    image = Images(
-        np.frombuffer(values * ROWS, np.uint8),
-        None,
-        (starts, starts + len(values)),
-        np.zeros(ROWS, bool),
-        lambda row: ("", "", ""),
-    )
-    one, other, quick = both(
-        spec.version(), image, Change.INSERT, "redo", "postgres", RenderOptions()
-    )
-    assert_same(one, other)
-    assert quick == ROWS
-    assert isinstance(one, ChangeStatements)
-    assert one.text[ROWS - 1].as_py() == f"INSERT INTO s.t (c0, c1) VALUES (0, '{'é' * 200}');"
-
-
 def test_images_outside_the_buffer_are_left_to_the_other_way() -> None:
     spec = Spec(((KINDS[1], False, False),), 1)
     bounds = np.array([0, -4, 2, 6, 4]), np.array([4, 0, 6, 10, 2])
@@ -607,36 +582,6 @@ def test_images_outside_the_buffer_are_left_to_the_other_way() -> None:
         "",
         "",
     ]
-
-
-def test_a_program_is_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    spec = Spec(((KINDS[1], False, False), (KINDS[11], False, False)), 1)
-    way = fast_path.FastPath(False, profile_named("postgres"), RenderOptions())
-    image = spec.images(np.random.default_rng(3), Change.DELETE)
-    first = way.statements(spec.version(), Op.DELETE, image, plain(spec.version()))
-    monkeypatch.setattr(fast_path.FastPath, "_program", None)
-    second = way.statements(spec.version(), Op.DELETE, image, plain(spec.version()))
-    assert first is not None
-    assert second is not None
-    same = pa.compute.equal(written_by(first), written_by(second))
-    assert same.to_pylist() == [True] * ROWS
-
-
-def test_a_row_that_is_left_out_keeps_its_place() -> None:
-    """Problems name the row among all rows, not among those that were left out."""
-    spec = Spec(((KINDS[1], False, False), (Kind(SqlType.DATE, 10), False, False)), 1)
-    good, wrong = bytes(4) + b"2024-02-29", bytes(4) + b"2023-02-29"
-    buffer = np.frombuffer(good + wrong + good + wrong, np.uint8)
-    starts = np.arange(4) * len(good)
-    image = Images(
-        buffer, None, (starts, starts + len(good)), np.zeros(4, bool), lambda row: ("", "", "")
-    )
-    one, other, _ = both(spec.version(), image, Change.INSERT, "redo", "postgres", RenderOptions())
-    assert_same(one, other)
-    assert isinstance(one, ChangeStatements)
-    assert [problem.row for problem in one.problems] == [1, 3]
-    assert one.text.to_pylist()[0] == "INSERT INTO s.t (c0, c1) VALUES (0, '2024-02-29');"
-    assert replace(one.problems[0], row=3) == one.problems[1]
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -98,33 +97,6 @@ def test_ranges_tell_what_one_walk_tells(framing: str, tmp_path: Path) -> None:
     assert ranges > 8
     assert len(tasks.walked) == ranges  # every guess was right
     assert all(split.stop - split.start < RANGE + 5_000 for split in there.splits)
-
-
-def test_bundles_are_the_same(tmp_path: Path) -> None:
-    log = open_log(*built().write(tmp_path, files=2, seed=3))
-    here, there = plans(log, Counting())
-    for name, plan in (("here", here), ("there", there)):
-        write_bundle(plan, log, tmp_path / name, local.ENGINE)
-    names = sorted(path.name for path in (tmp_path / "here").iterdir())
-    assert names == sorted(path.name for path in (tmp_path / "there").iterdir())
-    for name in names:
-        assert (tmp_path / "here" / name).read_bytes() == (tmp_path / "there" / name).read_bytes()
-
-
-@pytest.mark.long
-def test_bundles_of_spark_are_those_of_the_local_engine(spark: Any, tmp_path: Path) -> None:
-    from replay.engine import spark as spark_engine
-
-    log = open_log(*built().write(tmp_path, files=2, seed=3))
-    here, _ = plans(log, Counting())
-    options = ScriptOptions(records_per_file=100)
-    tasks = spark_engine.SparkEngine(started=lambda: spark.sparkContext)
-    there = make_plan(log, "redo", Selection(), options, 5_000, tasks)
-    assert len(there.digests) == 2
-    one = write_bundle(here, log, tmp_path / "here", local.ENGINE)
-    two = write_bundle(there, log, tmp_path / "there", tasks)
-    assert one.manifest == two.manifest
-    assert all("sha256_ranges" in entry for entry in one.manifest["inputs"][1:])
 
 
 def test_digests_are_those_that_the_docs_tell_how_to_check(

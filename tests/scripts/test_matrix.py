@@ -3,12 +3,10 @@ cannot be had."""
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import pytest
 
@@ -55,36 +53,3 @@ def test_a_row_has_the_tested_versions_of_all_others(matrix: ModuleType, tmp_pat
     held = matrix.constraints(spark, tmp_path).read_text(encoding="utf-8").splitlines()
     tested = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
     assert {line.partition("==")[0] for line in set(tested) - set(held)} == {"pyspark"}
-
-
-@pytest.mark.parametrize(("code", "said"), [(0, "passed: 3 passed"), (1, "FAILED: 1 failed")])
-def test_what_came_of_a_row(
-    code: int,
-    said: str,
-    matrix: ModuleType,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    tmp_path: Path,
-) -> None:
-    def ran(command: Any, **how: Any) -> subprocess.CompletedProcess[str]:
-        assert how["env"]["PYTHONPATH"] == str(ROOT)
-        return subprocess.CompletedProcess(command, code, f"..\n== {said.partition(': ')[2]} ==\n")
-
-    monkeypatch.setattr(matrix, "environment_of", lambda row, work: Path(sys.executable))
-    monkeypatch.setattr(matrix.subprocess, "run", ran)
-    assert matrix.main(["--work", str(tmp_path), "python3.11"]) == (8 if code else 0)
-    assert said in capsys.readouterr().out
-
-
-def test_packages_that_cannot_be_had_fail_a_row(
-    matrix: ModuleType,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    tmp_path: Path,
-) -> None:
-    def offline(row: Any, work: Path) -> Path:
-        raise subprocess.CalledProcessError(1, "pip")
-
-    monkeypatch.setattr(matrix, "environment_of", offline)
-    assert matrix.main(["--work", str(tmp_path), "spark4.2"]) == 8
-    assert "spark4.2     FAILED: its packages cannot be installed" in capsys.readouterr().out
