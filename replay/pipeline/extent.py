@@ -18,12 +18,12 @@ from replay.changes.envelope import bounds_of, compare, opaque
 from replay.changes.notation import first_of_time, time_text
 from replay.changes.position import HIGHEST, LOWEST, Position, UnitId
 from replay.changes.selection import REASON, UNSATISFIED, Selection, balance_of, left_out
-from replay.engine.contract import Engine, ScanJob
+from replay.engine.contract import Engine
 from replay.errors import InputError, some_of
 from replay.logs import LogFile, MadeOfLogs, Split
 from replay.logs.record_facts import final_position, long_before_end, refuse_behind_end
 from replay.pipeline.plan import Plan
-from replay.pipeline.range_walk import files_by_tasks
+from replay.pipeline.range_walk import ScanJob, files_by_tasks
 from replay.pipeline.scan import SPLIT, HeaderBlock, all_headers, headers, judged_headers
 from sqlgen.errors import did_you_mean
 

@@ -26,12 +26,23 @@ from replay.changes.choices import EngineName
 from replay.changes.envelope import opaque
 from replay.changes.position import leading_words
 from replay.changes.selection import RecordFacts, Selection, decide
-from replay.engine.contract import SPLIT_BYTES, Engine, ScanJob
+from replay.engine.contract import SPLIT_BYTES, Engine
 from replay.errors import InputError
 from replay.logs import LogFile, Split
 from replay.logs.log_file import RangedLog
 from replay.logs.unchanged import KnowsFiles
 from replay.pipeline.input_digests import RANGE_BYTES, WHOLE_BYTES, FileDigest, digest_of_ranges
+
+
+class ScanJob:
+    """What jobs share whose scan yields results only."""
+
+    buckets = 0
+
+    def reduce(self, log: LogFile, bucket: int, blocks: Iterable[bytes]) -> Iterator[bytes]:
+        """Nothing meets."""
+        return iter(())
+
 
 # -- the sample of commit positions
 # -------------------------------------------------------------------------------------------------
