@@ -48,7 +48,7 @@ from sqlgen.choices import (
     TimestampPolicy,
     WhereColumns,
 )
-from sqlgen.clients import BUILT_IN as CLIENTS
+from sqlgen.clients import CLIENTS
 
 # -- target
 # -------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from replay.changes.options import ScriptOptions
 from replay.errors import UsageError
 from replay.logs import LogFile, SqlText, TellsSqlText
 from sqlgen.choices import Assertion
-from sqlgen.clients import BUILT_IN, Client, client_named
+from sqlgen.clients import CLIENTS, Client, client_named
 from sqlgen.lazy_imports import when_used
 
 with when_used():  # what some scripts alone need
@@ -38,7 +38,7 @@ def with_client(log: LogFile, options: ScriptOptions) -> ScriptOptions:
         return replace(options, encoding=None)
     client = client_named(name)
     if options.dialect not in client.dialects:
-        suitable = [one for one in BUILT_IN if options.dialect in client_named(one).dialects]
+        suitable = [one for one in CLIENTS if options.dialect in client_named(one).dialects]
         expected = f"one of: {', '.join(suitable)}" if suitable else "none"
         raise UsageError(
             "LR1001",

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from replay.decoding.encoding import encoding_named
 from replay.errors import UsageError
-from sqlgen.clients import BUILT_IN, client_named
+from sqlgen.clients import CLIENTS, client_named
 from sqlgen.clients.breaking import Lines, broken_comment, broken_statement, tokens_of
 from sqlgen.clients.form import ScriptForm, utf8
 from sqlgen.errors import SqlgenError
@@ -173,7 +173,7 @@ def test_another_terminator_is_set_at_the_head() -> None:
     )
 
 
-@pytest.mark.parametrize("name", sorted(BUILT_IN))
+@pytest.mark.parametrize("name", sorted(CLIENTS))
 def test_each_fact_has_its_page(name: str) -> None:
     client = client_named(name)
     missing = client.facts().keys() - client.pages.keys() - {"terminators"}
@@ -193,7 +193,7 @@ def test_utf_8_leaves_room_for_any_code_page() -> None:
 
 def test_the_page_of_clients_names_each() -> None:
     page = (ROOT / "replay" / "docs" / "reference" / "clients.md").read_text(encoding="utf-8")
-    for name in BUILT_IN:
+    for name in CLIENTS:
         client = client_named(name)
         rows = [line for line in page.splitlines() if line.startswith("|") and f"`{name}`" in line]
         assert len(rows) == 1, name
