@@ -8,7 +8,6 @@ import contextlib
 import json
 import shutil
 import sys
-import threading
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -23,7 +22,16 @@ from replay.changes.choices import (
 from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
 from replay.cli.named_log import look_at
-from replay.cli.outcome import check_file, check_folder, is_printed, tell, tell_bundle, tell_notes
+from replay.cli.outcome import (
+    check_file,
+    check_folder,
+    is_printed,
+    put_text,
+    tell,
+    tell_beside,
+    tell_bundle,
+    tell_notes,
+)
 from replay.cli.request import (
     LogInput,
     asked_log,
@@ -47,63 +55,22 @@ from replay.pipeline.request import (
 from replay.pipeline.request_checks import asserting
 from replay.pipeline.request_notes import script_notes
 from replay.storage import Place, read_text
-from replay.storage.durable import write_file
 from replay.targets import target_of
 from replay.temp_folders import WorkFolder
 from replay.writable import Writable
 from sqlgen.choices import Assertion, RealPolicy
-from sqlgen.constraints import Constraints
 from sqlgen.lazy_imports import when_used
 
 if TYPE_CHECKING:
     from sqlgen.ddl.schema_script import SchemaScript
 
 with when_used():  # what some commands alone need
-    from replay.cli import demo, extra_outputs, extracting
+    from replay.cli import extra_outputs, keep_commands
     from replay.live import dry_run
     from replay.output import growth as growths
     from replay.output import migration, structure
-    from replay.reports import graph, states, tables
+    from replay.reports import states, tables
     from sqlgen import mapping_file as mapping_files
-
-
-def _demo(arguments: argparse.Namespace) -> int:
-    def generate(mode: str, control: Path, data: Path, out: Path) -> Bundle:
-        in_turn = (("control", [str(control)]), ("data", [str(data)]))
-        reading = replace(LogInput.of(arguments), in_turn=in_turn)
-        with WorkFolder() as scratch, Bar(sys.stderr) as progress:
-            demand = Demand(Mode(mode), ScriptOptions())
-            keys = Constraints()  # the tables of the demo have none but those of the log
-            request = make_request(reading.open(scratch), Selection(), demand, keys)
-            engine = reading.engine_for(request.log, progress)
-            return Writable(request, engine, reading.split_bytes).write(out)
-
-    if arguments.serve is not None:
-        echo = partial(print, flush=True)
-        return demo.serve(arguments.serve, echo, lambda _: threading.Event().wait())
-    return demo.run(generate, print, arguments.keep)
-
-
-# -- dependencies
-# -------------------------------------------------------------------------------------------------
-
-
-def _graph(arguments: argparse.Namespace) -> int:
-    check_file(arguments.out, arguments.overwrite)
-    with asked_log(arguments, selection_of(arguments)) as (asked, selection):
-        found = graph.graph_of(asked, selection, arguments.back, arguments.max_units)
-        drawn, said = found.text(arguments.format), str(found)
-    tell_notes(found.notes)
-    if is_printed(arguments.out):
-        sys.stdout.write(drawn)
-    else:
-        write_file(arguments.out, drawn)
-    for warning in found.warnings:
-        tell(f"warning: {warning}")
-    printed = is_printed(arguments.out)
-    where = "" if printed else f" in {arguments.out}"
-    print(f"{said}{where}", file=sys.stderr if printed else sys.stdout)
-    return EXIT_WARNING if found.warnings else EXIT_OK
 
 
 # -- structure
@@ -135,17 +102,12 @@ def _ddl(arguments: argparse.Namespace) -> int:
         )
     tell_notes(found.notes)
     code = _write_schema(arguments, found.script, found.tables)
-    for entry in found.warnings:
-        print(f"warning: {entry}", file=sys.stderr)
+    tell_beside(found.warnings)
     return EXIT_WARNING if found.warnings else code
 
 
 def _write_schema(arguments: argparse.Namespace, script: SchemaScript, tables: int) -> int:
-    if arguments.out is None or is_printed(arguments.out):
-        print(script.text, end="")
-    else:
-        write_file(arguments.out, script.text)
-        print(f"{counted(tables, 'table')} in {arguments.out}")
+    put_text(arguments.out, script.text, f"{counted(tables, 'table')} in {{}}")
     for note in script.notes:
         print(
             f"note: {note.table}.{note.column}: {note.source} becomes {note.target},"
@@ -157,8 +119,7 @@ def _write_schema(arguments: argparse.Namespace, script: SchemaScript, tables: i
             f"note: not in the script, for it refers to a table that is not: {entry}",
             file=sys.stderr,
         )
-    for entry in script.left_out:
-        print(f"warning: not available in {arguments.dialect}: {entry}", file=sys.stderr)
+    tell_beside(f"not available in {arguments.dialect}: {entry}" for entry in script.left_out)
     return EXIT_WARNING if script.left_out else EXIT_OK
 
 
@@ -178,16 +139,11 @@ def _structure(arguments: argparse.Namespace) -> int:
         script = structure.structure_script(
             request.log, request.selection, options.profile, options.names, undo
         )
-    if arguments.out is None or is_printed(arguments.out):
-        print(script.text, end="")
-    else:
-        write_file(arguments.out, script.text)
-        print(f"{counted(script.changes, 'change')} of structure in {arguments.out}")
-    for entry in script.lost:
-        print(f"warning: not brought back: {entry}", file=sys.stderr)
+    said = f"{counted(script.changes, 'change')} of structure in {{}}"
+    put_text(arguments.out, script.text, said)
+    tell_beside(f"not brought back: {entry}" for entry in script.lost)
     warnings = list(dict.fromkeys((*request.warnings, *script.warnings)))
-    for warning in warnings:
-        print(f"warning: {warning}", file=sys.stderr)
+    tell_beside(warnings)
     return EXIT_WARNING if script.lost or warnings else EXIT_OK
 
 
@@ -355,8 +311,8 @@ def _script(mode: Mode, arguments: argparse.Namespace) -> int:
 def _write_other(reading: LogInput, other: extra_outputs.OtherOutput, overwrite: bool) -> int:
     """Write an output beside the first."""
     if other.kind == extra_outputs.EXTRACT:
-        place = extracting.CopyPlace(other.out, overwrite=overwrite, after=other.after)
-        return extracting.write_copy(other.request, reading, place)
+        place = keep_commands.CopyPlace(other.out, overwrite=overwrite, after=other.after)
+        return keep_commands.write_copy(other.request, reading, place)
     scripts = other.request.export is None
     tell_notes(script_notes(other.request) if scripts else other.request.notes)
     return _write(reading, other.request, other.out, overwrite, other.after)
@@ -478,23 +434,16 @@ def _mapping(arguments: argparse.Namespace) -> int:
     check_file(arguments.out, arguments.overwrite)
     with usage_errors():
         found = mapping_files.inverse_mapping(read_text(str(arguments.invert)))
-    if arguments.out is None or is_printed(arguments.out):
-        sys.stdout.write(found.text)
-    else:
-        write_file(arguments.out, found.text)
-        print(f"written to {arguments.out}")
-    for one in found.lost:
-        print(f"warning: no way back: {one}", file=sys.stderr)
+    put_text(arguments.out, found.text)
+    tell_beside(f"no way back: {one}" for one in found.lost)
     return EXIT_WARNING if found.lost else EXIT_OK
 
 
 COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
-    "demo": _demo,
     "ddl": _ddl,
     "migrate": _migrate,
     "mapping": _mapping,
     "redo": partial(_script, Mode.REDO),
     "undo": partial(_script, Mode.UNDO),
     "export": _export,
-    "graph": _graph,
 }

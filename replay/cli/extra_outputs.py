@@ -10,7 +10,7 @@ from pathlib import Path
 from replay.changes.choices import CascadeMode, Incomplete, Mode
 from replay.changes.options import Export, ScriptOptions
 from replay.changes.selection import Selection
-from replay.cli.extracting import copy_request
+from replay.cli.keep_commands import copy_request
 from replay.cli.outcome import check_file
 from replay.cli.parser import parse
 from replay.cli.request import LogInput, data_options_of, options_of, selection_of

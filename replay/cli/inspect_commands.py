@@ -6,13 +6,25 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import threading
 import webbrowser
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from replay.changes.choices import Mode
+from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
 from replay.cli.manual import completion, man_pages
-from replay.cli.outcome import check_file, check_folder, tell_notes
+from replay.cli.outcome import (
+    check_file,
+    check_folder,
+    is_printed,
+    tell_beside,
+    tell_notes,
+)
 from replay.cli.outcome import tell as tell_line
 from replay.cli.request import LogInput, asked_log, selection_of
 from replay.cli.terminal import Bar, show
@@ -29,7 +41,7 @@ from replay.errors import (
 from replay.logs import source_named
 from replay.logs.words import said_of
 from replay.pipeline.extent import refuse_other_run
-from replay.pipeline.request import Demand, OpenLog, usage_errors
+from replay.pipeline.request import Demand, OpenLog, make_request, usage_errors
 from replay.redaction import public
 from replay.storage import is_database, read_text
 from replay.storage.durable import write_file
@@ -38,16 +50,22 @@ from sqlgen.constraints import Constraints
 from sqlgen.errors import choice
 from sqlgen.lazy_imports import when_used
 
+if TYPE_CHECKING:
+    from replay.output.bundle import Bundle
+
 with when_used():  # what some commands alone need
     import pyarrow as pa
     from pyarrow import parquet as pq
 
+    from replay import writable
+    from replay.cli import demo as demonstration
     from replay.dependencies import log_check
     from replay.live import certificate
     from replay.output import state_files
     from replay.reports import (
         doctor,
         explanations,
+        graph,
         history,
         html_page,
         images,
@@ -87,12 +105,37 @@ def check_place(arguments: argparse.Namespace, usual: str = "text") -> None:
         )
 
 
-def tell_beside(warnings: Sequence[str], reason: str = "") -> None:
-    """Say on standard error what CSV has no room for: the warnings, and why there is no row."""
-    for line in warnings:
-        print(f"warning: {line}", file=sys.stderr)
-    if reason:
-        print(f"warning: {reason}", file=sys.stderr)
+def _demo(arguments: argparse.Namespace) -> int:
+    def generate(mode: str, control: Path, data: Path, out: Path) -> Bundle:
+        in_turn = (("control", [str(control)]), ("data", [str(data)]))
+        reading = replace(LogInput.of(arguments), in_turn=in_turn)
+        with WorkFolder() as scratch, Bar(sys.stderr) as progress:
+            demand = Demand(Mode(mode), ScriptOptions())
+            keys = Constraints()  # the tables of the demo have none but those of the log
+            request = make_request(reading.open(scratch), Selection(), demand, keys)
+            engine = reading.engine_for(request.log, progress)
+            return writable.Writable(request, engine, reading.split_bytes).write(out)
+
+    if arguments.serve is not None:
+        echo = partial(print, flush=True)
+        return demonstration.serve(arguments.serve, echo, lambda _: threading.Event().wait())
+    return demonstration.run(generate, print, arguments.keep)
+
+
+def _graph(arguments: argparse.Namespace) -> int:
+    check_file(arguments.out, arguments.overwrite)
+    with asked_log(arguments, selection_of(arguments)) as (asked, selection):
+        found = graph.graph_of(asked, selection, arguments.back, arguments.max_units)
+        drawn, said = found.text(arguments.format), str(found)
+    tell_notes(found.notes)
+    if printed := is_printed(arguments.out):
+        sys.stdout.write(drawn)
+    else:
+        write_file(arguments.out, drawn)
+    tell_beside(found.warnings)
+    where = "" if printed else f" in {arguments.out}"
+    print(f"{said}{where}", file=sys.stderr if printed else sys.stdout)
+    return EXIT_WARNING if found.warnings else EXIT_OK
 
 
 def _history(arguments: argparse.Namespace) -> int:
@@ -262,10 +305,8 @@ def _page(arguments: argparse.Namespace, selection: Selection) -> int:
         arguments,
         html_page.page_html(shown) if html else json.dumps(shown, ensure_ascii=False) + "\n",
     )
-    for warning in shown["warnings"]:
-        print(f"warning: {warning}", file=sys.stderr)
-    for note in shown["notes"]:
-        print(f"note: {note}", file=sys.stderr)
+    tell_beside(shown["warnings"])
+    tell_notes(shown["notes"])
     return EXIT_OK if shown["units"]["name"] and not shown["warnings"] else EXIT_WARNING
 
 
@@ -445,7 +486,9 @@ def _check(arguments: argparse.Namespace) -> int:
     return checked.exit_code
 
 
-LOOKS: dict[str, Callable[[argparse.Namespace], int]] = {
+COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
+    "demo": _demo,
+    "graph": _graph,
     "inspect": _inspect,
     "check": _check,
     "history": _history,

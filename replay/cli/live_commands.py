@@ -145,7 +145,7 @@ def _told(sentence: str) -> int:
     return EXIT_OK
 
 
-LIVE: dict[str, Callable[[argparse.Namespace], int]] = {
+COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "replay": _replay,
     "verify": _verify,
     "prepare": _prepare,

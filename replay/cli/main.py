@@ -12,8 +12,9 @@ import os
 import sys
 import tempfile
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from importlib import import_module
 
 from replay.cli.config import Configured, with_config
 from replay.cli.parser import command_named, overview, parse, parser_of
@@ -28,6 +29,7 @@ from replay.cli.stopping import (
 from replay.cli.terminal import OUTPUT, shown
 from replay.errors import EXIT_OK, EXIT_UNUSABLE, EXIT_USAGE, LogReplayError, UsageError
 from replay.machine import give_back_memory, is_full, start_arrow
+from replay.options.command_table import APPLY, ASK, KEEP, LOOK, WRITE
 from replay.storage import settled, unreachable
 from replay.storage.timeouts import StoreError
 from replay.version import __version__
@@ -42,6 +44,15 @@ _OF_THE_DISK = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 #: What is said where the reader of standard output, as in ``| head``, does not take all of it.
 _CLOSED = "the reader of the output closed it; the rest was not written"
+
+#: The module that has the commands of a group.
+_MODULES = {
+    **dict.fromkeys((LOOK, ASK), "inspect_commands"),
+    WRITE: "commands",
+    APPLY: "live_commands",
+    KEEP: "keep_commands",
+}
+Commands = Mapping[str, Callable[[argparse.Namespace], int]]
 
 #: What Python says where there is no memory for the stack of a thread.
 _NO_THREAD = "can't start new thread"
@@ -143,7 +154,7 @@ def _main(given: list[str]) -> int:
 
                 settle_log(arguments)
             with _temporary_files(arguments):
-                code = _run(arguments.command.name, arguments)
+                code = _run(arguments)
             sys.stdout.flush()
             return code
         except LogReplayError as error:
@@ -305,39 +316,11 @@ def _say_origin(error: LogReplayError, configured: Configured) -> None:
         print(origin, file=sys.stderr)
 
 
-def _run(name: str, arguments: argparse.Namespace) -> int:
+def _run(arguments: argparse.Namespace) -> int:
     start_arrow()
     give_back_memory()
-    if name in _LOOKS:
-        from replay.cli.inspect_commands import LOOKS
-
-        return LOOKS[name](arguments)
-    if name in _LIVE:
-        from replay.cli.live_commands import LIVE
-
-        return LIVE[name](arguments)
-    if name in _EXTRACTS:
-        from replay.cli.extracting import EXTRACTS
-
-        return EXTRACTS[name](arguments)
-    if name in _MARKING:
-        from replay.cli.marking import MARKING
-
-        return MARKING[name](arguments)
-    from replay.cli.commands import COMMANDS
-
-    return COMMANDS[name](arguments)
-
-
-#: The commands of :mod:`replay.cli.live_commands`, :mod:`replay.cli.inspect_commands`,
-#: :mod:`replay.cli.extracting` and :mod:`replay.cli.marking`.
-_LIVE = ("replay", "verify", "prepare", "status", "follow", "pause", "resume")
-_LOOKS = (
-    *("inspect", "check", "history", "who", "sql", "whatif", "state", "explain", "doctor", "docs"),
-    *("report", "completion"),
-)
-_EXTRACTS = ("extract",)
-_MARKING = ("mark",)
+    commands: Commands = import_module(f"replay.cli.{_MODULES[arguments.command.group]}").COMMANDS
+    return commands[arguments.command.name](arguments)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from replay.errors import UsageError, counted
 from replay.machine import is_full
 from replay.pipeline.script_client import how_to_run
-from replay.storage.durable import refuse_special
+from replay.storage.durable import refuse_special, write_file
 from sqlgen.lazy_imports import when_used
 
 if TYPE_CHECKING:
@@ -41,6 +41,22 @@ def tell(text: str) -> None:
     for line in text.split("\n"):
         beside = line.startswith(("note: ", "warning: "))
         print(line, file=sys.stderr if beside else sys.stdout)
+
+
+def put_text(out: Place | None, text: str, said: str = "written to {}") -> None:
+    """Write what was asked for to a file, and say where it is; print it where none is named."""
+    if out is None or is_printed(out):
+        sys.stdout.write(text)
+    else:
+        write_file(out, text)
+        print(said.format(out))
+
+
+def tell_beside(warnings: Iterable[str], reason: str = "") -> None:
+    """Say on standard error what an answer has no room for: the warnings, and why there is no
+    row."""
+    for line in (*warnings, *filter(None, [reason])):
+        print(f"warning: {line}", file=sys.stderr)
 
 
 def is_printed(out: Place | None) -> bool:

@@ -735,7 +735,7 @@ def test_a_full_disk_is_no_defect(
         def fail(*_: object) -> int:
             raise error
 
-        monkeypatch.setitem(inspect_commands.LOOKS, "inspect", fail)
+        monkeypatch.setitem(inspect_commands.COMMANDS, "inspect", fail)
 
     full(OSError(errno.ENOSPC, "No space left on device"))
     assert main.main(["inspect", *named]) == 12

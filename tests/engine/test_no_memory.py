@@ -31,7 +31,7 @@ def test_a_command_without_memory(
     def fails(*_: object, **__: object) -> None:
         raise error
 
-    monkeypatch.setitem(inspect_commands.LOOKS, "inspect", fails)
+    monkeypatch.setitem(inspect_commands.COMMANDS, "inspect", fails)
     assert entry.main(["inspect", "--control", "t.ctl", "--data", "t.dat"]) == 12
     said = capsys.readouterr().err
     assert said.startswith("logreplay: LR1007 found no memory left for this program; expected")

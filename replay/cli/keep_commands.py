@@ -1,22 +1,29 @@
-"""``mark``: names for points of a log or of a live database."""
+"""``mark`` and ``extract``: names for points of a log or of a live database, and a part of a log as
+a log again."""
 
 from __future__ import annotations
 
 import argparse
 import getpass
 import json
+import sys
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
+from pathlib import Path
 
 from replay import storage
+from replay.changes.choices import USUAL_NAME
+from replay.changes.options import ScriptOptions
 from replay.changes.position import Position
 from replay.changes.selection import Selection, unit_text
-from replay.cli.outcome import tell
-from replay.cli.request import LogInput
+from replay.cli.commands import tell_written
+from replay.cli.outcome import check_folder, tell, tell_notes
+from replay.cli.request import LogInput, selection_of
+from replay.cli.terminal import Bar
 from replay.errors import EXIT_OK, UsageError, counted
 from replay.live import status
-from replay.logs import LogFile
+from replay.logs import LogFile, source_named
 from replay.logs.marks import (
     Mark,
     add_mark,
@@ -26,11 +33,14 @@ from replay.logs.marks import (
     read_marks,
     remove_mark,
 )
+from replay.output.extraction import check_name, writer_of
 from replay.pipeline.extent import log_extent, refuse_other_run
+from replay.pipeline.request import Demand, OpenLog, Request, make_request
 from replay.pipeline.resolve_positions import commit_point, lies_outside
 from replay.reports.layout import table_lines
 from replay.storage import Place
 from replay.temp_folders import WorkFolder
+from replay.writable import Extract
 
 #: Letters that a note may have.
 _LONGEST_NOTE = 1000
@@ -201,4 +211,67 @@ def _listed(
     return EXIT_OK
 
 
-MARKING: dict[str, Callable[[argparse.Namespace], int]] = {"mark": _mark}
+# -- a part of a log
+# -------------------------------------------------------------------------------------------------
+
+
+def _extract(arguments: argparse.Namespace) -> int:
+    if str(arguments.out) == "-":
+        raise UsageError("LR1001", "found --out -; expected a folder: a log is two files")
+    writer_of(source_named(arguments.source))
+    check_folder(arguments.out, arguments.overwrite)
+    check_name(arguments.name)
+    reading = LogInput.of(arguments)
+    selection = replace(
+        selection_of(arguments),
+        include_aborted=not arguments.committed_only,
+        from_recovery_point=True,
+    )
+    options = ScriptOptions(records_per_file=arguments.records_per_file, strict=arguments.strict)
+    with WorkFolder() as scratch:
+        opened = reading.open(scratch, Demand(copied=True), selection)
+        selection = reading.settled(opened, selection, scratch)
+        request = copy_request(opened, selection, reading, options)
+        place = CopyPlace(arguments.out, arguments.name, arguments.overwrite, arguments.after)
+        return write_copy(request, reading, place, arguments.whole_units)
+
+
+def copy_request(
+    opened: OpenLog, selection: Selection, reading: LogInput, options: ScriptOptions
+) -> Request:
+    """What is wanted of an open log that a part of becomes a log. Errors as those of
+    :func:`replay.pipeline.request.make_request`."""
+    request = make_request(opened, selection, Demand(copied=True), reading.keys())
+    return replace(request, options=options)
+
+
+@dataclass(frozen=True)
+class CopyPlace:
+    """Where the part of a log is written, what its files are called, and what it goes on from."""
+
+    out: Path
+    name: str = USUAL_NAME
+    overwrite: bool = False
+    after: Place | None = None
+
+
+def write_copy(
+    request: Request, reading: LogInput, place: CopyPlace, whole_units: bool = False
+) -> int:
+    """Write the part of a log, and say what is in it; the exit code."""
+    tell_notes(request.notes)
+    if reading.ccsids:
+        print("note: the copy is read with the same --ccsid", file=sys.stderr)
+    with Bar(sys.stderr) as progress:
+        engine = reading.engine_for(request.log, progress)
+        bundle = Extract(request, engine, whole_units, reading.split_bytes).write(
+            place.out,
+            name=place.name,
+            overwrite=place.overwrite,
+            after=place.after,
+            adjoining=reading.adjoining,
+        )
+    return tell_written(reading, bundle)
+
+
+COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {"mark": _mark, "extract": _extract}
