@@ -1,13 +1,25 @@
-"""Kafka Connect schemas of datasets, with Debezium's semantic types (documentation of its Db2
-connector, "Data type mappings")."""
+"""Kafka Connect schemas of Debezium's events, and the events that are no changes of rows: changes
+of structure, and where units begin and end (documentation of its connectors, "Data type mappings",
+"Schema change topic", "Transaction metadata")."""
 
 from __future__ import annotations
 
+import json
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from replay.output.formats import Dataset, topic_named
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from replay.arrays import Index
+from replay.changes import order
+from replay.output.formats import STRUCTURE, TRANSACTIONS, Dataset, topic_named
 from sqlgen.schema import Column, SqlType
+from sqlgen.statements import joined
+from sqlgen.structure import Action
 
 Schema = dict[str, Any]
 
@@ -59,12 +71,14 @@ def struct(name: str, fields: list[Schema], optional: bool, **more: Any) -> Sche
     return {"type": "struct", "fields": fields, "optional": optional, "name": name, **more}
 
 
+def plain(field: str, kind: str, optional: bool = False) -> Schema:
+    """That of a field of a plain type."""
+    return {"type": kind, "optional": optional, "field": field}
+
+
 #: The schema of ``source``.
 SOURCE = struct(
-    f"{PREFIX}.Source",
-    [{"type": kind, "optional": optional, "field": name} for name, kind, optional in SOURCE_FIELDS],
-    False,
-    field="source",
+    f"{PREFIX}.Source", [plain(*entry) for entry in SOURCE_FIELDS], False, field="source"
 )
 
 
@@ -97,6 +111,10 @@ class Schemas:
 
 def schemas_of(dataset: Dataset) -> Schemas:
     """The schemas of the events of a dataset."""
+    if dataset.table is TRANSACTIONS:
+        return Schemas(UNIT_KEY, UNIT_VALUE)
+    if dataset.table is STRUCTURE:
+        return Schemas(STRUCTURE_KEY, STRUCTURE_VALUE)
     topic = topic_of(dataset).replace("-", "_")  # which names of Avro have none of
     columns = [
         column_schema(column, name)
@@ -108,17 +126,17 @@ def schemas_of(dataset: Dataset) -> Schemas:
         else None
     )
     block = [
-        {"type": "string", "optional": False, "field": "id"},
-        {"type": "int64", "optional": False, "field": "total_order"},
-        {"type": "int64", "optional": False, "field": "data_collection_order"},
+        plain("id", "string"),
+        plain("total_order", "int64"),
+        plain("data_collection_order", "int64"),
     ]
     fields = [
         struct(f"{topic}.Value", columns, True, field="before"),
         struct(f"{topic}.Value", columns, True, field="after"),
         SOURCE,
         struct("event.block", block, True, version=1, field="transaction"),
-        {"type": "string", "optional": False, "field": "op"},
-        {"type": "int64", "optional": True, "field": "ts_ms"},
+        plain("op", "string"),
+        plain("ts_ms", "int64", True),
     ]
     return Schemas(key, struct(f"{topic}.Envelope", fields, False, version=1))
 
@@ -126,3 +144,260 @@ def schemas_of(dataset: Dataset) -> Schemas:
 def topic_of(dataset: Dataset) -> str:
     """The topic of a dataset's events; all generations of a table share it."""
     return topic_named((PREFIX, *dataset.topic))
+
+
+# -- changes of structure
+# -------------------------------------------------------------------------------------------------
+
+#: ``java.sql.Types`` of each type.
+_JDBC: dict[str, int] = {
+    SqlType.SMALLINT.value: 5,
+    SqlType.INTEGER.value: 4,
+    SqlType.BIGINT.value: -5,
+    SqlType.DECIMAL.value: 3,
+    SqlType.REAL.value: 7,
+    SqlType.DOUBLE.value: 8,
+    SqlType.CHAR.value: 1,
+    SqlType.VARCHAR.value: 12,
+    SqlType.BINARY.value: -2,
+    SqlType.VARBINARY.value: -3,
+    SqlType.DATE.value: 91,
+    SqlType.TIME.value: 92,
+    SqlType.TIMESTAMP.value: 93,
+    SqlType.TIMESTAMP_TZ.value: 2014,
+    SqlType.BOOLEAN.value: 16,
+    SqlType.CLOB.value: 2005,
+    SqlType.BLOB.value: 2004,
+    SqlType.XML.value: 2009,
+}
+_OTHER = 1111
+_KINDS = {
+    Action.CREATE_TABLE.value: "CREATE",
+    Action.DROP_TABLE.value: "DROP",
+    Action.ADD_COLUMNS.value: "ALTER",
+    Action.DROP_COLUMNS.value: "ALTER",
+    Action.RENAME_TABLE.value: "ALTER",
+    Action.RENAME_COLUMN.value: "ALTER",
+}
+_STATEMENT = re.compile(r"\s*(CREATE|ALTER|DROP)\s+TABLE\b", re.IGNORECASE)
+#: Fields of a column: name, type, may be null.
+_COLUMN: tuple[tuple[str, str, bool], ...] = (
+    ("name", "string", False), ("jdbcType", "int32", False), ("nativeType", "int32", True),
+    ("typeName", "string", False),
+    ("typeExpression", "string", True), ("charsetName", "string", True), ("length", "int32", True),
+    ("scale", "int32", True),
+    ("position", "int32", False), ("optional", "boolean", True),
+    ("autoIncremented", "boolean", True), ("generated", "boolean", True),
+)  # fmt: skip
+
+
+def _array(items: Schema, field: str) -> Schema:
+    return {"type": "array", "items": items, "optional": False, "field": field}
+
+
+_TABLE_SCHEMA = struct(
+    "io.debezium.connector.schema.Table",
+    [
+        plain("defaultCharsetName", "string", True),
+        _array({"type": "string", "optional": False}, "primaryKeyColumnNames"),
+        _array(
+            struct(
+                "io.debezium.connector.schema.Column", [plain(*entry) for entry in _COLUMN], False
+            ),
+            "columns",
+        ),
+    ],
+    True,
+    field="table",
+)
+#: Those of the key and value of a change of structure.
+STRUCTURE_KEY = struct(
+    "logreplay.SchemaChangeKey", [plain("databaseName", "string")], False, version=1
+)
+STRUCTURE_VALUE = struct(
+    "logreplay.SchemaChangeValue",
+    [
+        SOURCE,
+        plain("ts_ms", "int64", True),
+        plain("databaseName", "string", True),
+        plain("schemaName", "string", True),
+        plain("ddl", "string", True),
+        _array(
+            struct(
+                "io.debezium.connector.schema.Change",
+                [plain("type", "string"), plain("id", "string"), _TABLE_SCHEMA],
+                False,
+            ),
+            "tableChanges",
+        ),
+    ],
+    False,
+    version=1,
+)
+
+
+def fields_of(
+    database: str,
+    owner: str,
+    table: str,
+    action: str,
+    definition: str,
+    old_name: str,
+    new_name: str,
+    statement: str,
+    note: str,
+) -> str:
+    """What the value says after ``source`` and ``ts_ms``, as JSON without the braces. What the log
+    has no statement for is a comment in ``ddl``."""
+    changes = []
+    kind = _kind(action, statement)
+    if kind:
+        described = None if kind == "DROP" else _table(json.loads(definition))
+        changes.append(
+            {"type": kind, "id": f'"{database}"."{owner}"."{table}"', "table": described}
+        )
+    renamed = f" {old_name} to {new_name}" if new_name else ""
+    ddl = statement or f"-- {owner}.{table}: {note or action + renamed}"
+    said = {"databaseName": database, "schemaName": owner, "ddl": ddl, "tableChanges": changes}
+    return json.dumps(said, ensure_ascii=True, separators=(",", ":"))[1:-1]
+
+
+def _kind(action: str, statement: str) -> str:
+    """What happened to the table itself: CREATE, ALTER, DROP, or nothing ('')."""
+    words = _STATEMENT.match(statement)
+    return words[1].upper() if words else _KINDS.get(action, "")
+
+
+def _table(definition: dict[str, Any]) -> dict[str, Any]:
+    columns = []
+    for position, column in enumerate(definition["columns"], 1):
+        kind = column["type"]
+        scaled = kind == SqlType.DECIMAL.value
+        columns.append(
+            {
+                "name": column["name"],
+                "jdbcType": _JDBC.get(kind, _OTHER),
+                "nativeType": None,
+                "typeName": kind,
+                "typeExpression": kind,
+                "charsetName": None,
+                "length": column["length"] or None,
+                "scale": column["scale"] if scaled else None,
+                "position": position,
+                "optional": column["nullable"],
+                "autoIncremented": None,
+                "generated": None,
+            }
+        )
+    return {
+        "defaultCharsetName": None,
+        "primaryKeyColumnNames": definition["key"],
+        "columns": columns,
+    }
+
+
+# -- units
+# -------------------------------------------------------------------------------------------------
+
+_COLLECTION = struct(
+    "event.collection",
+    [
+        plain("data_collection", "string"),
+        plain("event_count", "int64"),
+    ],
+    False,
+    version=1,
+)
+#: The schemas of key and value of a BEGIN or END.
+UNIT_KEY = struct(
+    "io.debezium.connector.common.TransactionMetadataKey",
+    [plain("id", "string")],
+    False,
+    version=1,
+)
+UNIT_VALUE = struct(
+    "io.debezium.connector.common.TransactionMetadataValue",
+    [
+        plain("status", "string"),
+        plain("id", "string"),
+        plain("event_count", "int64", True),
+        {"type": "array", "items": _COLLECTION, "optional": True, "field": "data_collections"},
+        plain("ts_ms", "int64", True),
+    ],
+    False,
+    version=1,
+)
+
+
+def unit_id(urid: pa.Array, member: pa.Array) -> pa.Array:
+    """What ``transaction.id`` says of units: URID, and the member where it is known."""
+    return pc.binary_join_element_wise(
+        urid, pc.cast(member, pa.string()), "/", null_handling="skip"
+    )
+
+
+def unit_lines(
+    ids: pa.Array,
+    moments: pa.Array,
+    unit: Index,
+    collection: Sequence[str],
+    events: Index,
+    wraps: tuple[tuple[str, str], tuple[str, str]],
+) -> pa.Array:
+    """BEGIN and END of ``n`` units, two lines in one text each.
+
+    ``ids`` and ``moments`` (milliseconds as JSON) have ``n`` texts; ``unit`` (rising, each of 0 to
+    n - 1 at least once), ``collection`` and ``events`` say how many events a unit has in a data
+    collection. ``wraps``: what stands before and behind each key and value (their schemas).
+    """
+    names = pa.array([json.dumps(name, ensure_ascii=False) for name in collection], pa.string())
+    entries = joined(
+        [
+            '{"data_collection":',
+            names,
+            ',"event_count":',
+            pc.cast(pa.array(events), pa.string()),
+            "}",
+        ],
+        len(unit),
+    )
+    starts = order.run_starts(unit)
+    offsets = pa.array(np.append(starts, len(unit)).astype(np.int32))
+    listed = pc.binary_join(pa.ListArray.from_arrays(offsets, entries), ",")
+    total = pc.cast(pa.array(np.add.reduceat(events, starts)), pa.string())
+    (key_before, key_after), (before, after) = wraps
+    topic = json.dumps(f"{PREFIX}.transaction")
+    head: list[str | pa.Array] = [
+        f'{{"topic":{topic},"key":{key_before}{{"id":"',
+        ids,
+        f'"}}{key_after},"value":{before}{{"status":"',
+    ]
+    return joined(
+        [
+            *head,
+            'BEGIN","id":"',
+            ids,
+            '","event_count":null,"data_collections":null,"ts_ms":',
+            moments,
+            f"}}{after}}}\n",
+            *head,
+            'END","id":"',
+            ids,
+            '","event_count":',
+            total,
+            ',"data_collections":[',
+            listed,
+            '],"ts_ms":',
+            moments,
+            f"}}{after}}}",
+        ],
+        len(ids),
+    )
+
+
+def wrapped(schema: Schema | None, inline: bool) -> tuple[str, str]:
+    """What stands before and behind a payload: its schema, or nothing."""
+    if schema is None or not inline:
+        return "", ""
+    text = json.dumps(schema, ensure_ascii=False, separators=(",", ":"))
+    return f'{{"schema":{text},"payload":', "}"

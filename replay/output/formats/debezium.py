@@ -3,7 +3,7 @@ a line, with topic, key, value and headers.
 
 A delete is followed by a tombstone (value null); an update of the key is a delete, a tombstone and
 a create, with the header that names the other key, as connectors do. Where units begin and end is
-told on a topic of its own (:mod:`replay.output.formats.transaction_events`). Decimals are strings
+told on a topic of its own (:mod:`replay.output.formats.connect`). Decimals are strings
 (``decimal.handling.mode=string``), bytes base64, times and timestamps what their precision asks for
 (``time.precision.mode=adaptive``). Keys and values have their schemas with them
 (``schemas.enable``) unless these stand apart, in the manifest.
@@ -24,24 +24,23 @@ from replay.arrays import Index
 from replay.changes.options import Export
 from replay.output.formats import (
     STRUCTURE,
-    TRANSACTIONS,
     Dataset,
     ImageColumns,
     Writer,
-    schema_events,
-    transaction_events,
     transactions_dataset,
 )
 from replay.output.formats.connect import (
     PREFIX,
     SOURCE_FIELDS,
     UNSIZED_DIGITS,
-    Schema,
-    Schemas,
     column_schema,
+    fields_of,
     schemas_of,
     timestamp_of,
     topic_of,
+    unit_id,
+    unit_lines,
+    wrapped,
 )
 from replay.output.formats.csv_and_json import LineWriter
 from replay.output.formats.exported_values import (
@@ -90,17 +89,8 @@ class Debezium:
         """See the class."""
         if dataset.table is STRUCTURE:
             said = zip(*(values.to_pylist() for values in (after or {}).values()), strict=True)
-            return (
-                pa.table(
-                    {
-                        "fields": pa.array(
-                            [schema_events.fields_of(self.source, *entry) for entry in said],
-                            pa.string(),
-                        )
-                    }
-                ),
-                [],
-            )
+            fields = pa.array([fields_of(self.source, *entry) for entry in said], pa.string())
+            return pa.table({"fields": fields}), []
         problems: list[ValueProblem] = []
         sides = {
             "before": self._side(dataset, before, problems),
@@ -234,16 +224,10 @@ class Debezium:
         self, facts: pa.Table, unit: Index, collection: Sequence[str], events: Index
     ) -> pa.Table:
         """BEGIN and END of units, two lines in one text."""
-        schemas = _schemas(transactions_dataset())
-        assert schemas.key is not None
-        wraps = (
-            transaction_events.wrapped(schemas.key, self.inline),
-            transaction_events.wrapped(schemas.value, self.inline),
-        )
-        ids = transaction_events.unit_id(
-            *(facts[name].combine_chunks() for name in ("urid", "member"))
-        )
-        lines = transaction_events.unit_lines(ids, _moment(facts), unit, collection, events, wraps)
+        schemas = schemas_of(transactions_dataset())
+        wraps = wrapped(schemas.key, self.inline), wrapped(schemas.value, self.inline)
+        ids = unit_id(*(facts[name].combine_chunks() for name in ("urid", "member")))
+        lines = unit_lines(ids, _moment(facts), unit, collection, events, wraps)
         return pa.table([lines], ["line"])
 
     def open(self, path: Path, dataset: Dataset) -> Writer:
@@ -252,7 +236,7 @@ class Debezium:
 
     def describe(self, dataset: Dataset) -> dict[str, Any]:
         """Topic, the type of each column, and schemas."""
-        schemas = _schemas(dataset)
+        schemas = schemas_of(dataset)
         columns = [column_schema(column, column.name) for column in dataset.columns]
         types = [schema.get("name", schema["type"]) for schema in columns]
         return {
@@ -268,16 +252,6 @@ def _moment(facts: pa.Table) -> pa.Array:
     return pc.fill_null(pc.cast(time.cast(pa.int64()), pa.string()), "null")
 
 
-def _schemas(dataset: Dataset) -> Schemas:
-    if dataset.table is TRANSACTIONS:
-        return Schemas(transaction_events.KEY, transaction_events.VALUE)
-    return (
-        Schemas(schema_events.KEY, schema_events.VALUE)
-        if dataset.table is STRUCTURE
-        else schemas_of(dataset)
-    )
-
-
 def _object(fields: Mapping[str, pa.Array], count: int) -> pa.Array:
     parts: list[str | pa.Array] = []
     for name, values in fields.items():
@@ -291,13 +265,9 @@ class _Events:
     def __init__(self, form: Debezium, dataset: Dataset, facts: pa.Table, images: pa.Table) -> None:
         self.dataset, self.facts, self.images, self.count = dataset, facts, images, len(facts)
         self._database = form.source
-        schemas = _schemas(dataset)
-        self._key = self._envelope(form, schemas.key)
-        self._value = self._envelope(form, schemas.value)
-
-    @staticmethod
-    def _envelope(form: Debezium, schema: Schema | None) -> tuple[str, str]:
-        return ("", "") if schema is None else transaction_events.wrapped(schema, form.inline)
+        schemas = schemas_of(dataset)
+        self._key = wrapped(schemas.key, form.inline)
+        self._value = wrapped(schemas.value, form.inline)
 
     def text(self, name: str) -> pa.Array:
         """A column of the images."""
@@ -308,10 +278,6 @@ class _Events:
         names = pa.array(list(_OPS), pa.string())
         letters = pa.array([f'"{letter}"' for letter in _OPS.values()], pa.string())
         return letters.take(pc.index_in(self.facts["op"].combine_chunks(), names))
-
-    def moment(self) -> pa.Array:
-        """Milliseconds of the commit."""
-        return _moment(self.facts)
 
     def source(self) -> list[str | pa.Array]:
         """The object ``source``."""
@@ -325,7 +291,7 @@ class _Events:
         for name, _, _ in SOURCE_FIELDS:
             value: str | pa.Array
             if name == "ts_ms":
-                value = self.moment()
+                value = _moment(self.facts)
             elif name in said:
                 value = json.dumps(said[name], ensure_ascii=False)
             else:
@@ -342,9 +308,7 @@ class _Events:
             pc.cast(pc.add(self.facts[name].combine_chunks(), later), pa.string())
             for name in ("sequence", "place")
         ]
-        unit = transaction_events.unit_id(
-            *(self.facts[name].combine_chunks() for name in ("urid", "member"))
-        )
+        unit = unit_id(*(self.facts[name].combine_chunks() for name in ("urid", "member")))
         return [
             '{"id":"',
             unit,
@@ -387,7 +351,7 @@ class _Events:
             ',"op":',
             op,
             ',"ts_ms":',
-            self.moment(),
+            _moment(self.facts),
             "}" + self._value[1],
         ]
         if header is not None:
@@ -401,7 +365,7 @@ class _Events:
             self._value[0] + '{"source":',
             *self.source(),
             ',"ts_ms":',
-            self.moment(),
+            _moment(self.facts),
         ]
         return joined([*parts, ",", self.text("fields"), "}" + self._value[1] + "}"], self.count)
 
