@@ -77,7 +77,7 @@ with when_used():  # what some questions alone need
     from replay.live import certificate, replay_request, route
     from replay.live import replay as live
     from replay.live import verify as comparison
-    from replay.output import bundle, change_batches, extraction, formats, whole_folder
+    from replay.output import bundle, extraction, formats, row_changes, whole_folder
     from replay.reports import log_queries, sql
 
 #: Records of a script, and so of the rows that are made at a time, where changes are read.
@@ -482,7 +482,7 @@ class Selected:
         export = Export(formats.TEXT_BATCHES if table is None else formats.TYPED_BATCHES)
         options.setdefault("records_per_file", _RECORDS_TOGETHER)
         request = self._data(export, selection, options)
-        batches = change_batches.change_batches(request, self.log.engine, self.log.folder())
+        batches = row_changes.change_batches(request, self.log.engine, self.log.folder())
         for warning in batches.warnings:
             warn(warning)
         _warn_of_quarantined(

@@ -511,23 +511,34 @@ def _described(change: StructureChange) -> dict[str, str]:
     }
 
 
+def _written_datasets(
+    plan: Plan, log: LogFile, results: list[BucketResult], form: Format
+) -> dict[str, tuple[Dataset, list[WrittenFile]]]:
+    """What an export wrote: the dataset and the files of each folder, both in order."""
+    datasets = Datasets(log.catalog, plan.options.render, form.profile)
+    taken = map(datasets.of, np.flatnonzero(plan.version_taken).tolist())
+    known = {one.name: one for one in (*taken, structure_dataset(), transactions_dataset())}
+    written: dict[str, tuple[Dataset, list[WrittenFile]]] = {}
+    files = (file for result in results for file in result.files)
+    for file in sorted(files, key=lambda file: file.name):
+        folder = file.name.rpartition("/commit_date=")[0]
+        dataset = known[folder.rpartition("/")[2]]
+        written.setdefault(folder, (dataset, []))[1].append(file)
+    return dict(sorted(written.items()))
+
+
 def files_beside(plan: Plan, log: LogFile, results: list[BucketResult]) -> dict[str, str]:
     """Name -> text of the files that list what an export wrote, where its format has them."""
     assert plan.export is not None
     form = format_of(plan.export, plan.options.render)
     if not isinstance(form, ListingFormat):
         return {}
-    datasets = Datasets(log.catalog, plan.options.render, form.profile)
-    known = {
-        dataset.name: dataset
-        for dataset in map(datasets.of, np.flatnonzero(plan.version_taken).tolist())
+    listed = {
+        folder: [(dataset, file.name) for file in files]
+        for folder, (dataset, files) in _written_datasets(plan, log, results, form).items()
+        if folder == dataset.name and dataset.table.schema
     }
-    files: dict[str, list[tuple[Dataset, str]]] = {}
-    for file in (file for result in results for file in result.files):
-        folder = file.name.rpartition("/commit_date=")[0]
-        if folder in known:
-            files.setdefault(folder, []).append((known[folder], file.name))
-    return dict(form.beside(files))
+    return dict(form.beside(listed))
 
 
 def export_contents(plan: Plan, log: LogFile, results: list[BucketResult]) -> dict[str, Any]:
@@ -536,20 +547,7 @@ def export_contents(plan: Plan, log: LogFile, results: list[BucketResult]) -> di
     export, options = plan.export, plan.options
     assert export is not None
     form = format_of(export, options.render)
-    datasets = Datasets(log.catalog, options.render, form.profile)
-    known = {
-        dataset.name: dataset
-        for dataset in (
-            *map(datasets.of, np.flatnonzero(plan.version_taken).tolist()),
-            structure_dataset(),
-            transactions_dataset(),
-        )
-    }
-    files: dict[str, list[WrittenFile]] = {}
-    for file in sorted(
-        (file for result in results for file in result.files), key=lambda file: file.name
-    ):
-        files.setdefault(file.name.rpartition("/commit_date=")[0], []).append(file)
+    of_folders = _written_datasets(plan, log, results, form)
     described = options.render.describe()
     del described["where_columns"], described["empty_text"]
     choices: dict[str, dict[str, str]] = {
@@ -571,7 +569,7 @@ def export_contents(plan: Plan, log: LogFile, results: list[BucketResult]) -> di
         "datasets": [
             {
                 "name": folder,
-                **_described_dataset(known[folder.rpartition("/")[2]], form),
+                **_described_dataset(dataset, form),
                 "changes": sum(file.changes for file in written),
                 "files": [
                     {
@@ -583,7 +581,7 @@ def export_contents(plan: Plan, log: LogFile, results: list[BucketResult]) -> di
                     for file in written
                 ],
             }
-            for folder, written in sorted(files.items())
+            for folder, (dataset, written) in of_folders.items()
         ],
     }
 

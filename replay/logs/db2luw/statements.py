@@ -18,8 +18,8 @@ from replay.logs.db2luw.layouts import RecordRole, number
 from replay.logs.db2luw.tables import LuwTable, TableId, system_default
 from replay.logs.db2luw.values import initial_value
 from replay.spill import windows
-from sqlgen.ddl.alterations import Alteration, alteration
 from sqlgen.ddl.ddl_clauses import ColumnEntry
+from sqlgen.ddl.ddl_tables import Alteration, alteration
 from sqlgen.errors import SqlgenError
 
 #: Schema and name of a table, in upper case.
