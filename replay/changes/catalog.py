@@ -76,8 +76,6 @@ class TableVersion:
     version: int
     created: bytes
     dropped: bytes
-    short_owner: str
-    short_name: str
     format: RowFormat
     row_type: str = "V"
     edit_proc: str = ""

@@ -281,8 +281,8 @@ def version_named(
     positions, none is told."""
     nowhere = bytes(Position.SIZE)
     return TableVersion(
-        index, table, 0, space, number, sequence, 0, nowhere, nowhere, table.schema, table.name,
-        fmt, unlogged=unlogged,
+        index, table, 0, space, number, sequence, 0, nowhere, nowhere, fmt,
+        unlogged=unlogged,
     )  # fmt: skip
 
 

@@ -33,8 +33,6 @@ def version(index: int, obid: int, created: int, dropped: int, psid: int = 2) ->
         0,
         position(created),
         position(dropped),
-        "T",
-        "V",
         RowFormat(()),
     )
 
@@ -132,8 +130,6 @@ def many(count: int) -> tuple[TableVersion, ...]:
             index % 2,
             index.to_bytes(10, "big"),
             b"\xff" * 10,
-            "T",
-            f"SHORT{index}",
             shared if index % 5 else replace(shared, date_format="SAS"),
             "V" if index % 4 else "F",
             "EDIT" * (index == 8),

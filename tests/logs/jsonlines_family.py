@@ -197,9 +197,7 @@ def _version(number: int, table: tuple[str, Any]) -> TableVersion:
     )
     layout = RowFormat(tuple(ColumnFormat(column, column.type.value, 0) for column in columns))
     of_images = Table(schema, own, columns, tuple(described["key"]))
-    return TableVersion(
-        number, of_images, 0, 0, number + 1, 1, 0, bytes(10), bytes(10), schema, own, layout
-    )
+    return TableVersion(number, of_images, 0, 0, number + 1, 1, 0, bytes(10), bytes(10), layout)
 
 
 def describe(log: JsonLog) -> Description:

@@ -169,7 +169,7 @@ class Spec:
             tuple(f"C{n}" for n in range(min(self.keys, len(formats)))),
         )
         return TableVersion(
-            0, table, 1, 2, 3, 1, 0, bytes(10), bytes(10), "S", "T", RowFormat(tuple(formats))
+            0, table, 1, 2, 3, 1, 0, bytes(10), bytes(10), RowFormat(tuple(formats))
         )
 
     def image(self, rng: np.random.Generator, values: list[bytes | None]) -> bytes:

@@ -343,7 +343,7 @@ def test_moments_compare_alike_in_every_time_zone() -> None:
         " replay.changes.envelope import Change; from replay.changes.value_filter import"
         " ValueFilter; from sqlgen.schema import *; from replay.changes.catalog import *; t ="
         " Table('S', 'T', (Column('Z', SqlType.TIMESTAMP_TZ, True, 6),), ()); v = TableVersion(0,"
-        " t, 1, 1, 1, 1, 0, bytes(10), bytes(10), '', '', RowFormat(())); f = ValueFilter(\"z >"
+        ' t, 1, 1, 1, 1, 0, bytes(10), bytes(10), RowFormat(())); f = ValueFilter("z >'
         " '2024-03-15 11:00:00'\", Catalog((v,))); print(f.select(v, lambda name, side:"
         " pa.array(['2024-03-15 12:00:00.000000+00:00']), Change.INSERT, 1).tolist())"
     )

@@ -247,8 +247,6 @@ class CatalogBuilder:
             values["VERSION"] or 0,
             _edge(values, record.raw, "CREATERBA"),
             _edge(values, record.raw, "DROPRBA"),
-            values["SHORTOWNER"] or "",
-            values["SHORTNAME"] or "",
             row.format,
             values["ROWTYPE"] or "",
             values["EDITPROCNAME"] or "",
