@@ -144,7 +144,7 @@ def literal_parts(
     if kind in _BYTES:
         if profile.empty_is_null and policy.empty_text == "null":
             values = _without_empty(values)
-        problems = _empty_or_long(values, column, profile, 2)
+        problems = _empty_or_long(values, column, profile)
         return LiteralParts(form.opening, hexadecimal(values), form.closing, problems)
     if kind in _MOMENTS and kind not in profile.as_text:
         shown, problems = _moments(values, column, profile, policy)
@@ -219,11 +219,8 @@ def _problems(
     ]
 
 
-def _empty_or_long(
-    values: pa.Array, column: Column, profile: Profile, factor: int
-) -> list[ValueProblem]:
-    """Bytes that the target takes for NULL, and literals (``factor`` characters to a byte) that are
-    too long for it."""
+def _empty_or_long(values: pa.Array, column: Column, profile: Profile) -> list[ValueProblem]:
+    """Bytes that the target takes for NULL, and literals that are too long for it."""
     problems: list[ValueProblem] = []
     hint = "Leave the column out (--exclude-columns)"
     if profile.empty_is_null:
@@ -236,14 +233,9 @@ def _empty_or_long(
         )
     most = profile.text.most_bytes
     if most:
+        long = pc.greater(pc.multiply(pc.binary_length(values), 2), most)  # in hexadecimal
         expected = f"a literal of at most {most:,} bytes in {profile.name}"
-        problems += _problems(
-            values,
-            pc.greater(pc.multiply(pc.binary_length(values), factor), most),
-            column,
-            expected,
-            hint,
-        )
+        problems += _problems(values, long, column, expected, hint)
     return problems
 
 

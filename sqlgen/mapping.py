@@ -13,7 +13,6 @@ import pyarrow as pa
 
 from sqlgen.constraints import Constraints, ForeignKey
 from sqlgen.errors import SqlgenError
-from sqlgen.lazy_imports import when_used
 from sqlgen.masking import MASKS, fingerprint, mask_kind, masked
 from sqlgen.render_options import RenderOptions, shown_columns
 from sqlgen.rows import Rows
@@ -21,9 +20,6 @@ from sqlgen.schema import Column, SqlType, Table
 
 if TYPE_CHECKING:
     from sqlgen.ddl.schema_file import Declared
-
-with when_used():  # where there is a mapping
-    pass
 
 
 @dataclass(frozen=True)

@@ -20,12 +20,12 @@ import pyarrow.compute as pc
 
 from sqlgen.choices import Names
 from sqlgen.dialects import Profile
-from sqlgen.literals import ValueProblem, plain_texts
+from sqlgen.literals import plain_texts
 from sqlgen.names import identifier, table_expression, target_name
 from sqlgen.render_options import RenderOptions, shown_columns
 from sqlgen.rows import Op, Rows
 from sqlgen.schema import FLOATS, Column, SqlType, Table
-from sqlgen.statements import float_bounds
+from sqlgen.statements import float_bounds, only_rows
 
 #: How COPY's text format writes NULL.
 COPY_NULL = "\\N"
@@ -231,7 +231,7 @@ class Merging:
         """Values as COPY reads them; where ``mask`` is false, NULL. What a policy would change goes
         another way, where keys are kept from it."""
         texts, problems = plain_texts(values, column, self.profile, self.options.policy.of_keys())
-        wrong = _of_interest(problems, mask)
+        wrong = problems if mask is None else only_rows(problems, mask)
         if wrong:
             raise Unmergeable(
                 f"column {column.name}: found {wrong[0].found}; expected {wrong[0].expected}"
@@ -258,13 +258,6 @@ class Merging:
 def _spelled(name: str, profile: Profile, names: Names) -> str:
     """A name as it is written. Each load of a table asks for all names again."""
     return identifier(name, profile, names).sql(dialect=profile.sqlglot)
-
-
-def _of_interest(problems: list[ValueProblem], mask: pa.Array | None) -> list[ValueProblem]:
-    if mask is None:
-        return problems
-    wanted = mask.to_numpy(zero_copy_only=False)
-    return [problem for problem in problems if wanted[problem.row]]
 
 
 def _lines(rows: Rows, values: Sequence[Any]) -> bytes:
