@@ -12,6 +12,8 @@ import pytest
 import replay
 from replay.cli import main
 from replay.dependencies.log_check import Agreement
+from tests.logs.db2luw.test_damage import row as luw_row
+from tests.support import luwbuilder
 from tests.support.logbuilder import ACCT, Col, LogBuilder, Tab, acct, generation, lrsn, rba
 
 PAIR = Tab("PAIR", (Col("ID", "INT", 4, key=1), Col("NAME", "CHAR", 5)), obid=7)
@@ -250,3 +252,33 @@ def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert json.loads(capsys.readouterr().out)["agreement"]["contradictions"] == 1
     assert main.main(["inspect", *inputs, "--deep"]) == 8
     assert "an insert of a row that is there" in capsys.readouterr().out
+
+
+def test_units_of_luw_that_lack_records_are_no_contradiction(tmp_path: Path) -> None:
+    builder = luwbuilder.LogBuilder("v97", False, "flt16")
+    first = builder.begin()
+    first.insert(luwbuilder.PLAIN, luw_row(1), (1, 1))
+    first.update(luwbuilder.PLAIN, luw_row(1), luw_row(1, "Bea"), (1, 1))
+    first.update(luwbuilder.PLAIN, luw_row(1, "Bea"), luw_row(1, "Cora"), (1, 1))
+    first.commit()
+    second = builder.begin()
+    second.update(luwbuilder.PLAIN, luw_row(1, "Dora"), luw_row(1, "Eva"), (1, 1))
+    second.commit()
+    log, catalog = tmp_path / "part.log", tmp_path / "catalog.csv"
+    catalog.write_text(luwbuilder.catalog_csv((luwbuilder.PLAIN,)), encoding="utf-8")
+    log.write_bytes(b"".join(builder.records))
+    with replay.open_log(source="db2luw", log=log, catalog=catalog) as whole:
+        assert whole.check().count == 1
+    log.write_bytes(b"".join(builder.records[1:]))  # without the first record
+    with replay.open_log(source="db2luw", log=log, catalog=catalog) as part:
+        found = part.check()
+    assert (found.count, len(found.incomplete), found.exit_code) == (0, 1, 4)
+    assert found.unchecked["incomplete"] == 1
+    assert "1 unit lacks records" in str(found)
+    outcome = tmp_path / "out"
+    with replay.open_log(source="db2luw", log=log, catalog=catalog) as part:
+        manifest = part.select().redo().write(outcome).manifest
+    reasons = str(manifest["quarantined_units"]) + str(manifest["balance"])
+    assert "LR2041" in reasons
+    assert "INCOMPLETETRANS" not in reasons
+    assert "LOGRECDISP" not in reasons
