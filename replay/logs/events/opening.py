@@ -381,6 +381,8 @@ def _place(part: _Part, changes: Mask, known: sources.EventSources) -> None:
     of_table = columns["table_name"], columns["db" if known.binlog else "schema_name"]
     nameless = np.asarray(pc.or_(*(one.is_null() for one in of_table)))
     unknown = changes & ((found["lsn"] < 0) | (found["total"] <= 0) | nameless)
+    if known.other:
+        unknown |= changes & ~found["snapshot"] & np.asarray(columns["record"].is_null())
     lost = np.flatnonzero((of_unit & (found["unit"] < 0)) | unknown)
     if len(lost):
         raise Refusal(
@@ -427,10 +429,9 @@ def _images(opening: _Opening, part: _Part, chosen: Index, number: int, unavaila
             wrong, said = rows.unlike(side, version)
             if said and number in opening.by_catalog:
                 raise opening.unfit(number, said, part.path)
+            # a change of a key comes as a delete and a create
+            wrong |= rows.of_other_keys(part.said("key", chosen), side, version.table.key)
             found["unfit"][chosen] |= wrong
-        row = pc.coalesce(after, before)
-        keys = part.said("key", chosen)
-        found["unfit"][chosen] |= rows.of_other_keys(keys, row, version.table.key)
     updates = np.asarray(found["kind"][chosen] == rules.UPDATE)
     bare = updates & (opening.whole and not _is_own(version))
     found["unfit"][chosen] |= bare & ~lines.mask(before.is_valid())

@@ -301,6 +301,8 @@ class Reader:
         return (None, status, unit, count, *_NOTHING[4:])
 
     def _kind_S(self, xid: int, first: int) -> list[_Entry]:
+        if first > 1:
+            raise ValueError(first)
         return self._open(xid, True, bool(first))
 
     def _kind_c(self, xid: int, flags: int, *commit: int) -> Iterator[_Entry]:

@@ -146,7 +146,8 @@ class EventLog(RowLog):
     def knowing_keys(self, constraints: Constraints, undo: bool) -> tuple[Self, tuple[str, ...]]:
         """As :meth:`replay.logs.log_file.LosesCascades.knowing_keys`."""
         if self.cascades_logged:
-            return self._with_keys(constraints), self._by_index(constraints)
+            said = (*self._by_index(constraints), *self._of_other_keys(constraints))
+            return self._with_keys(constraints), said
         if not constraints.tell_foreign_keys:
             return self, (unlogged_cascades.UNKNOWN,)
         found = unlogged_cascades.changes_that_cascade(self, constraints)
@@ -188,6 +189,21 @@ class EventLog(RowLog):
             f"{some_of(sorted(names), len(names))}: no old row was sent, and there is another"
             " unique key; if that is the REPLICA IDENTITY (USING INDEX), a change of the primary"
             " key is not in the events, and its statement finds no row",
+        )
+
+    def _of_other_keys(self, constraints: Constraints) -> tuple[str, ...]:
+        """A warning of tables whose events have a key in which no stated one lies."""
+        names = set[str]()
+        for version in self.catalog.versions:
+            key, name = {*version.table.key}, version.name.upper()
+            stated = [one for of, one in constraints.keys if of.upper() == name]
+            if key and stated and not any({*one} <= key for one in stated):
+                names.add(version.name)
+        if not names:
+            return ()
+        return (
+            f"{some_of(sorted(names), len(names))}: the key of the events (message.key.columns) is"
+            " none of the keys that are stated; where rows share it, statements find several",
         )
 
     def _has_values(self, version: int, places: Sequence[int]) -> bool:

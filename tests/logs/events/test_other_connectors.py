@@ -156,6 +156,8 @@ def test_a_changed_key_is_one_update_and_a_delete_and_a_create_are_two(
     topic.lines[2]["value"]["payload"]["source"].update(record)
     made = log.run(topic, *options(connector))[2]
     assert [one.split()[0] for one in made] == ["DELETE", "INSERT"]
+    topic.lines[2]["value"]["payload"]["source"].update(change_lsn=None, scn=None)
+    assert log.run(topic, *options(connector))[0] == 8
 
 
 @pytest.mark.parametrize("connector", CONNECTORS)

@@ -231,6 +231,7 @@ def test_other_connectors_are_refused_by_name(log: Log) -> None:
         (4, {"op": "d"}),
         (4, {"op": "t"}),
         (4, {"before": None}),
+        (4, {"before": {"id": 2, "name": "a"}}),
         (1, {"after": {"id": 1}}),
         (1, {"after": {"id": 1, "name": 7}}),
         (1, {"after": {"id": None, "name": "a"}}),

@@ -159,3 +159,13 @@ def test_a_row_that_others_refer_to_is_gone_for_a_moment_only_where_that_waits(
     assert code == 0
     assert WAITS in script
     assert ("DELETE FROM app.c" in script) == gone
+
+
+@pytest.mark.parametrize(("key", "warned"), [("slot", True), ("id", False)])
+def test_a_key_of_events_that_is_none_is_warned_of(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], key: str, warned: bool
+) -> None:
+    table, topic = Table("t", (ID, SLOT | {"optional": False}), (key,)), Topic()
+    topic.transaction(1, (table, "c", None, row(1, 7)), (table, "u", row(2, 7), row(2, 7)))
+    redo(tmp_path, topic, "CREATE TABLE app.t (id int PRIMARY KEY, slot int NOT NULL);")
+    assert ("message.key.columns" in capsys.readouterr().err) == warned
