@@ -14,7 +14,7 @@ from replay.arrays import Bytes, Index, Mask, Records
 from replay.changes.catalog import Catalog, TableVersion
 from replay.changes.envelope import Change
 from replay.decoding.hashes import hash_ranges, mixed
-from replay.errors import InputError, Refusal, UsageError, Where, some_of
+from replay.errors import InputError, Refusal, UsageError, Where
 from replay.logs import Inputs
 from replay.logs.events import (
     catalog_schemas,
@@ -193,7 +193,7 @@ def open_log(inputs: Inputs) -> reader.EventLog:
         catalog_files=[] if inputs.catalog is None else [inputs.catalog],
         changes={},
         source="events",
-        opening_warnings=(*_warnings(made, versions, missing, len(connection.sent)), *passed),
+        opening_warnings=(*_warnings(made, missing, len(connection.sent)), *passed),
         lacking={} if opening.whole else _forget(found, buffer, opening),
         arrays=save((made.entries, made.units, buffer), inputs.scratch),
         unread=opening.unread,
@@ -516,9 +516,7 @@ def _forget(found: Records, buffer: Bytes, opening: _Opening) -> dict[str, tuple
     return lacking
 
 
-def _warnings(
-    made: rules.Ordered, versions: Sequence[TableVersion], missing: int, uncommitted: int
-) -> Iterator[str]:
+def _warnings(made: rules.Ordered, missing: int, uncommitted: int) -> Iterator[str]:
     skipped = (
         "a TRUNCATE that the connector skips (skipped.operations, as it is by default), changes of"
         " tables that it does not capture, or of structure"
@@ -532,9 +530,3 @@ def _warnings(
         f"transaction(s) ended without an event: {skipped}": made.empty,
     }
     yield from (f"{count:,} {text}" for text, count in told.items() if count)
-    keyless = sorted({one.name for one in versions if not one.table.key})
-    if keyless:
-        yield (
-            f"events of {some_of(keyless, len(keyless))} have no key: their rows are identified by"
-            " all of their values, or by a key that --schema states"
-        )

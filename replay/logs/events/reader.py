@@ -162,6 +162,16 @@ class EventLog(RowLog):
         folder = os.path.dirname(first) if isinstance(first, str) else None
         return replace(self, arrays=[*save((entries,), folder), *others]), ()
 
+    def warnings(self, taken: Sequence[TableVersion]) -> list[str]:
+        """What a user should know of the log, and its tables of which no key is known."""
+        versions = (self.catalog.versions[version.index] for version in taken)
+        keyless = sorted({version.name for version in versions if not version.table.key})
+        said = (
+            f"events of {some_of(keyless, len(keyless))} have no key: their rows are identified by"
+            " all of their values, or by a key that --schema states"
+        )
+        return super().warnings(taken) + [said] * bool(keyless)
+
     def _with_keys(self, constraints: Constraints) -> Self:
         """The log with unique keys that constraints state for its tables without one (with REPLICA
         IDENTITY FULL pgoutput names none), where no row of the log has a null in them."""
