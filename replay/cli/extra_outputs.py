@@ -89,16 +89,19 @@ def _asked(spelled: str, place: Path, arguments: argparse.Namespace) -> Also:
     if getattr(arguments, "after", None) is not None:
         raise UsageError("LR1001", f"found --also {spelled} with --after; expected two commands")
     configured = arguments.configured.with_selection(name, kind)
-    own = parse(configured.words, configured.given)
+    own, first = (parse(one.words, one.given) for one in (configured, arguments.configured))
+    made = argparse.Namespace(**vars(arguments))
+    made.chosen = own.chosen
     for option in options_named(arguments.command.name):
-        is_same = getattr(own, option.dest, None) == getattr(arguments, option.dest, None)
-        if option.group not in _SELECTING and not is_same:
+        if option.group in _SELECTING:
+            setattr(made, option.dest, getattr(own, option.dest))
+        elif getattr(own, option.dest) != getattr(first, option.dest):
             raise UsageError(
                 "LR1001",
                 f"found {option.name} in a selection, and --also {spelled}; expected options that"
                 " say which changes: the log is opened once",
             )
-    return Also(kind, place, own)
+    return Also(kind, place, made)
 
 
 def _check_chains(arguments: argparse.Namespace) -> None:
