@@ -282,7 +282,8 @@ class Family:
 #: The families of this package. Others come through the entry-point group ``logreplay.logs``, whose
 #: entries name a :class:`Family`.
 FAMILIES: dict[str, str] = {
-    name: f"replay.logs.{name.replace('-', '_')}.family:FAMILY" for name in SOURCES
+    **{name: f"replay.logs.{name.replace('-', '_')}.family:FAMILY" for name in SOURCES},
+    "events": "replay.logs.change_events:FAMILY",  # of two folders
 }
 
 

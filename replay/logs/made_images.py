@@ -22,10 +22,14 @@ from replay.decoding import codecs
 NULL, ABSENT = -1, -2
 
 
+def mask(values: pa.Array) -> Mask:
+    """Truth values; null is none."""
+    return np.asarray(pc.fill_null(values, False).to_numpy(zero_copy_only=False), bool)
+
+
 def unlike(text: pa.Array, pattern: str) -> Mask:
     """Which texts do not match a pattern; null does."""
-    fits = pc.fill_null(pc.match_substring_regex(text, pattern), True)
-    return ~np.asarray(fits.to_numpy(zero_copy_only=False), bool)
+    return ~mask(pc.fill_null(pc.match_substring_regex(text, pattern), True))
 
 
 def usable(text: pa.Array, fails: Mask, instead: str) -> pa.Array:

@@ -247,7 +247,7 @@ def _parquet_columns(path: str) -> Sequence[str]:
 
 def _of_bytes(path: str, first: bytes) -> str:
     if first.startswith((b"B", b"S", b"b")):  # pgoutput's reader is loaded where it may be one only
-        from replay.logs.events.pgoutput import is_pgoutput
+        from replay.logs.pgoutput.framing import is_pgoutput
 
         if is_pgoutput(first):
             return "events"

@@ -5,17 +5,17 @@ from __future__ import annotations
 
 import json
 import mmap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from replay.arrays import Bytes, Index, Mask
+from replay.arrays import Bytes, Index
 from replay.errors import InputError, Where
+from replay.logs.events.framings import NAMES, NUMBERS
 from replay.logs.events.sources import OTHERS
 from sqlgen.lazy_imports import when_used
 
@@ -80,7 +80,6 @@ FIELDS = {
     "ddl": "ddl",
     "structure": "tableChanges",
 }
-NUMBERS = ("events", "lsn", "pos", "micros", "millis", "total_order", "beat")
 #: The same of connectors that name places otherwise (``sources.OTHERS``), as SQL over
 #: :data:`_READ`: where the transaction commits, and of which record of the log a change comes.
 _READ = ("commit_lsn", "change_lsn", "commit_scn", "scn", "rs_id", "ssn", "txId")
@@ -90,8 +89,6 @@ PLACES = {
     "scn": "CASE WHEN o[3] IS NOT NULL THEN o[4] END",
     "gtid": "coalesce({gtid}, o[7])",
 }
-#: All columns of what lines say.
-NAMES = dict.fromkeys((*FIELDS, *PLACES, "before", "after", "schema", "key", "key_schema"))
 
 
 def line_places(raw: Bytes) -> tuple[Index, Index]:
@@ -254,11 +251,6 @@ def asked(query: str, **tables: pa.Table) -> pa.Table:
     return connection.sql(query).to_arrow_table()
 
 
-def mask(values: pa.Array) -> Mask:
-    """Truth values; null is none."""
-    return np.asarray(pc.fill_null(values, False).to_numpy(zero_copy_only=False), bool)
-
-
 def _no_json(text: pa.Array, path: str, first: int, error: str) -> InputError:
     at: int | None = None
     for row, line in enumerate(text.to_pylist()):
@@ -325,31 +317,20 @@ def _literal(path: str) -> str:
     return "'" + path.replace("'", "''") + "'"
 
 
-def columns_of(rows: pa.Array, names: list[str]) -> list[pa.Array]:
-    """The values of some columns of rows (text of JSON, or lists of all their values), as string
-    arrays; null where a row, or a value of it, is null."""
-    lists = rows
-    if not pa.types.is_list(rows.type):
-        (lists,) = _of_rows("json_extract_string(row, {})", rows, names)
-    count, width = len(rows), len(names)
-    whole = mask(lists.is_valid())
-    flat = lists.flatten()
-    start = (np.cumsum(whole) - whole) * width
-    made = []
-    for number in range(width):
-        places = pa.array(np.where(whole, start + number, 0), mask=~whole)
-        made.append(flat.take(places) if len(flat) else pa.nulls(count, flat.type))
-    return [one.cast(pa.string()) for one in made]
+def values_of(rows: pa.Array, names: Sequence[str]) -> pa.Array:
+    """The values of some columns of rows (text of JSON), as lists of texts."""
+    (lists,) = _of_rows("json_extract_string(row, {})", rows, names)
+    return lists
 
 
-def types_of(rows: pa.Array, names: list[str]) -> tuple[pa.Array, pa.Array]:
+def types_of(rows: pa.Array, names: Sequence[str]) -> tuple[pa.Array, pa.Array]:
     """Of rows (text of JSON): the types of some values (JSON's; null where there is none), behind
     each other, and how many values they have."""
     types, counts = _of_rows("json_type(row, {}), len(json_keys(row))", rows, names)
     return types.flatten(), counts
 
 
-def _of_rows(said: str, rows: pa.Array, names: list[str]) -> list[pa.Array]:
+def _of_rows(said: str, rows: pa.Array, names: Sequence[str]) -> list[pa.Array]:
     """What rows say, by SQL in which ``{}`` stands for the paths of some values."""
     quoted = (name.replace("\\", "\\\\").replace('"', '\\"') for name in names)
     paths = ", ".join(_literal(f'$."{name}"') for name in quoted)

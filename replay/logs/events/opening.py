@@ -16,19 +16,11 @@ from replay.changes.envelope import Change
 from replay.decoding.hashes import hash_ranges, mixed
 from replay.errors import InputError, Refusal, UsageError, Where
 from replay.logs import Inputs
-from replay.logs.events import (
-    catalog_schemas,
-    lines,
-    pgoutput,
-    reader,
-    rows,
-    rules,
-    schemas,
-    sources,
-)
+from replay.logs.events import reader, rows, rules, schemas, sources
+from replay.logs.events.framings import EventFraming
 from replay.logs.files import mapped, unpacked_together
 from replay.logs.indexed_log import IndexedFile, save, version_named
-from replay.logs.made_images import forget
+from replay.logs.made_images import forget, mask
 from replay.spill import Growing
 from sqlgen.schema import Table
 
@@ -43,6 +35,15 @@ _STATUS = {"BEGIN": rules.BEGIN, "END": rules.END}
 #: Where logreplay keeps how far it has replayed.
 _OWN_SCHEMA = "logreplay"
 _ROWS = (rules.CREATE, rules.UPDATE, rules.DELETE)
+#: What options may say.
+_VALUES = {
+    "identity": ("full",),
+    "snapshot": ("insert",),
+    "bigint": ("signed",),
+    "cascades": ("logged",),
+    "settings": ("default",),
+    "replayed": ("skip", "keep"),
+}
 _SETTINGS = "provide.transaction.metadata=true, and the topic TOPIC.PREFIX.transaction"
 
 
@@ -50,15 +51,13 @@ _SETTINGS = "provide.transaction.metadata=true, and the topic TOPIC.PREFIX.trans
 class _Opening:
     """What is known while files are read, piece by piece: a record a line (``found``), ``images``
     behind each other, and the tables that events are of. ``identity``: old rows are whole;
-    ``catalog``: the DDL of tables whose events have no schemas, its path until it is read;
     ``snapshot``: its rows are inserts; ``structure``: GTIDs of changes of structure."""
 
     found: Growing
     images: Growing
+    framing: EventFraming
     identity: bool
-    unavailable: str
     snapshot: rules.Snapshot | None
-    catalog: str | catalog_schemas.DeclaredTables | None
     sources: sources.EventSources = field(default_factory=sources.EventSources)
     structure: list[Index] = field(default_factory=list)
     versions: list[TableVersion] = field(default_factory=list)
@@ -66,7 +65,6 @@ class _Opening:
     identities: dict[str, rows.OldRows] = field(default_factory=dict)
     unread: dict[str, dict[str, str]] = field(default_factory=dict)
     declared: schemas.DeclaredTypes = field(default_factory=dict)
-    by_catalog: set[int] = field(default_factory=set)
     full: set[int] = field(default_factory=set)
 
     @property
@@ -75,59 +73,28 @@ class _Opening:
         return self.identity or self.sources.binlog
 
     def version(
-        self, name: tuple[str, str], text: str | None, key: str | None, path: str, row: str | None
+        self,
+        name: tuple[str, str],
+        described: tuple[str | None, str | None],
+        row: str | None,
+        where: str,
     ) -> int:
-        """The number of a table version, of which ``row`` is one. InputError LR2031 for a schema
-        that is none."""
-        asked, number, binlog = (*name, text, key), len(self.versions), self.sources.binlog
+        """The number of a table version: as :meth:`EventFraming.shape`."""
+        asked, number = (*name, *described), len(self.versions)
         if asked in self.known:
             return self.known[asked]
-        try:
-            if text is None and self.catalog is not None:
-                if isinstance(self.catalog, str):
-                    self.catalog = catalog_schemas.DeclaredTables(self.catalog, binlog)
-                text, key = self.catalog.schemas(name, row) or (None, None)
-                self.by_catalog.add(number)
-            told = None if text is None else schemas.row_format(text, binlog)
-            names = schemas.key_names(key)
-        except (ValueError, KeyError, TypeError) as error:
-            raise InputError(
-                "LR2031",
-                f"found a schema that cannot be read ({error}); expected one of Connect",
-                Where(path, table=".".join(name)),
-            ) from None
-        if told is None or text is None:
-            raise InputError(
-                "LR2031",
-                "found an event without the schema of its rows; expected it beside the payload, or"
-                " the table's DDL (--catalog)",
-                Where(path, table=".".join(name)),
-                "Have the connector write schemas: value.converter.schemas.enable=true (Kafka"
-                " Connect) or debezium.format.schemas.enable=true (Debezium Server). Or name a file"
-                " with the CREATE TABLE statements: --catalog FILE --log-option settings=default",
-            )
-        table = Table(*name, tuple(entry.column for entry in told[0].columns), names)
+        shape = self.framing.shape(name, described, row, where, self.sources.binlog)
+        table = Table(*name, tuple(entry.column for entry in shape.format.columns), shape.key)
         places = {(one.table.schema, one.table.name): one.obid for one in self.versions}
         place = places.get(name, len(places) + 1)
-        made = version_named(number, table, told[0], number=place, sequence=number + 1)
+        made = version_named(number, table, shape.format, number=place, sequence=number + 1)
         self.versions.append(made)
         self.known[asked] = number
-        if _is_own(made) or schemas.is_full(text):
+        if _is_own(made) or shape.whole:
             self.full.add(number)
-        if told[1]:
-            self.unread.setdefault(".".join(name), {}).update(told[1])
+        if shape.inexact:
+            self.unread.setdefault(made.name, {}).update(shape.inexact)
         return number
-
-    def unfit(self, version: int, found: str, path: str) -> InputError:
-        """What is wrong with rows that the DDL does not describe."""
-        return InputError(
-            "LR2031",
-            f"found {found}; expected rows as --catalog declares, by the connector's default"
-            " settings",
-            Where(path, table=self.versions[version].name),
-            "Where a table was changed in between, give the events before and after it by"
-            " themselves, each with its DDL",
-        )
 
     def old_rows(self, version: int) -> rows.OldRows | None:
         """What the old rows of a table say so far; None where they are whole without a look at
@@ -139,30 +106,28 @@ class _Opening:
         return self.identities.setdefault(self.versions[version].name, said)
 
 
-def open_log(inputs: Inputs) -> reader.EventLog:
-    """Open files of change events. InputError for files that cannot be read, UsageError for
-    settings, Refusal (LR3020) where they lack what gives an order."""
-    signed = _option(inputs, "bigint", "signed")
-    logged = _option(inputs, "cascades", "logged")
+def open_log(inputs: Inputs, framings: Sequence[type[EventFraming]]) -> reader.EventLog:
+    """Open files of change events, in the first of some framings that fits. InputError for files
+    that cannot be read, UsageError for settings, Refusal (LR3020) where they lack what gives an
+    order."""
+    options = _options(inputs)
+    there = unpacked_together(inputs.log, inputs.scratch)
+    begin = mapped(there[0])
+    framing = next(filter(None, (one.begun(begin, inputs) for one in framings)))
     opening = _Opening(
         Growing(rules.LINE, inputs.scratch),
         Growing(np.uint8, inputs.scratch),
-        _option(inputs, "identity", "full"),
-        inputs.options.get("unavailable", rows.UNAVAILABLE),
-        rules.Snapshot() if _option(inputs, "snapshot", "insert") else None,
-        _catalog(inputs),
+        framing,
+        "identity" in options,
+        rules.Snapshot() if "snapshot" in options else None,
     )
-    first, files, connection = 0, list[IndexedFile](), pgoutput.Connection()
-    there = unpacked_together(inputs.log, inputs.scratch)
+    first, files = 0, list[IndexedFile]()
     for number, path in enumerate(inputs.log):
-        raw = mapped(there[number])
+        raw, count = mapped(there[number]), 0
         if not len(raw):
             raise InputError("LR2002", "found an empty file; expected events", Where(path))
-        count = 0
-        messages = pgoutput.is_pgoutput(raw) or connection.goes_on(raw)
-        for table, sizes in _tables_of(raw, path, connection if messages else None):
-            absent = pgoutput.UNAVAILABLE if messages else opening.unavailable
-            _take(opening, _Part.of(path, number, count, table, sizes), absent)
+        for table, sizes in framing.batches(raw, path):
+            _take(opening, _Part.of(path, number, count, table, sizes))
             count += len(sizes)
         files.append(IndexedFile(name=path, first=first, count=count))
         first += count
@@ -179,13 +144,15 @@ def open_log(inputs: Inputs) -> reader.EventLog:
         if not one.unkeyed or (one.proven and not one.partial):
             found["unkeyed"][found["version"] == version.index] = False
     made = rules.ordered(found, known.binlog, commits)
-    passed = _pass_own(made, opening.versions, inputs)
+    passed = _pass_own(made, opening.versions, options.get("replayed"), inputs.log[0])
     if opening.snapshot is not None:
         opening.snapshot.check(*made.committed, inputs.log[0])
     units, versions = found["unit"][found["unit"] >= 0], opening.versions
     if known.binlog:
         sources.check_one_server(*made.committed, inputs.log[0])
-        versions = [schemas.with_declared(one, opening.declared, signed) for one in versions]
+        versions = [
+            schemas.with_declared(one, opening.declared, "bigint" in options) for one in versions
+        ]
     missing = sources.gaps(units, np.concatenate([np.zeros(0, np.int64), *opening.structure]))
     return reader.EventLog(
         files=files,
@@ -193,10 +160,11 @@ def open_log(inputs: Inputs) -> reader.EventLog:
         catalog_files=[] if inputs.catalog is None else [inputs.catalog],
         changes={},
         source="events",
-        opening_warnings=(*_warnings(made, missing, len(connection.sent)), *passed),
+        opening_warnings=(*_warnings(made, missing, framing.uncommitted), *passed),
         lacking={} if opening.whole else _forget(found, buffer, opening),
         arrays=save((made.entries, made.units, buffer), inputs.scratch),
         unread=opening.unread,
+        walks=framing.WALK,
         snapshot=made.snapshot,
         empty=made.empty,
         identities={name: str(one) for name, one in identities.items()},
@@ -207,22 +175,21 @@ def open_log(inputs: Inputs) -> reader.EventLog:
         ),
         connector=known.connector,
         givers=known.givers,
-        cascades_logged=not known.binlog or logged,
+        cascades_logged=not known.binlog or "cascades" in options,
     )
 
 
-def _option(inputs: Inputs, name: str, expected: str) -> bool:
-    """Whether an option is given. UsageError LR1001 for another value than the one it has."""
-    given = inputs.options.get(name, "").strip()
-    if given not in ("", expected):
-        raise UsageError("LR1001", f"found --log-option {name}={given}; expected {expected}")
-    return bool(given)
-
-
-def _catalog(inputs: Inputs) -> str | None:
-    """The DDL for events without schemas. UsageError LR1001 where nobody says how their values are
-    written."""
-    if inputs.catalog is not None and not _option(inputs, "settings", "default"):
+def _options(inputs: Inputs) -> dict[str, str]:
+    """The options that are given. UsageError LR1001 for a value that one does not have, and where
+    nobody says how values are written that have no schemas."""
+    given = {name: value.strip() for name, value in inputs.options.items() if value.strip()}
+    for name, values in _VALUES.items():
+        if given.get(name, values[0]) not in values:
+            raise UsageError(
+                "LR1001",
+                f"found --log-option {name}={given[name]}; expected {' or '.join(values)}",
+            )
+    if inputs.catalog is not None and "settings" not in given:
         raise UsageError(
             "LR1001",
             "found --catalog without --log-option settings=default; expected both",
@@ -230,7 +197,7 @@ def _catalog(inputs: Inputs) -> str | None:
             " says that decimal.handling.mode, binary.handling.mode and time.precision.mode of the"
             " connector are as they are by default",
         )
-    return inputs.catalog
+    return given
 
 
 def _unproven(path: str) -> Refusal:
@@ -246,18 +213,6 @@ def _unproven(path: str) -> Refusal:
 
 # -- one part of a file
 # -------------------------------------------------------------------------------------------------
-
-
-def _tables_of(
-    raw: Bytes, path: str, connection: pgoutput.Connection | None
-) -> Iterator[tuple[pa.Table, Index]]:
-    """What the lines, or messages, of a file say, part by part, and their sizes."""
-    if connection is not None:
-        yield from pgoutput.Reader(raw, path, connection).tables()
-        return
-    form = lines.form_of(raw, path)
-    for row, texts in lines.windows(raw):
-        yield lines.read(texts, form, path, row), np.asarray(pc.binary_length(texts))
 
 
 @dataclass(frozen=True)
@@ -286,7 +241,7 @@ class _Part:
         return self.columns[name].take(pa.array(rows))
 
 
-def _take(opening: _Opening, part: _Part, unavailable: str) -> None:
+def _take(opening: _Opening, part: _Part) -> None:
     """Add the records and images of some lines."""
     columns, found = part.columns, part.found
     rows_of_state = found["kind"] == rules.SNAPSHOT
@@ -313,7 +268,7 @@ def _take(opening: _Opening, part: _Part, unavailable: str) -> None:
         found["tables"][chosen] = sources.code_of_table(opening.versions[version].name)
         of_rows = chosen[np.isin(found["kind"][chosen], _ROWS)]
         if len(of_rows):
-            _images(opening, part, of_rows, version, unavailable)
+            _images(opening, part, of_rows, version)
     opening.found.add(found)
 
 
@@ -325,7 +280,7 @@ def _kinds(columns: Mapping[str, pa.Array], path: str, row: int) -> npt.NDArray[
         place = pc.fill_null(pc.index_in(columns[name], known), -1).to_numpy(zero_copy_only=False)
         hits = np.flatnonzero(place >= 0)
         kinds[hits] = np.array(list(meanings.values()), np.uint8)[place[hits]]
-    nothing, message = lines.mask(columns["nothing"]), lines.mask(pc.equal(columns["op"], "m"))
+    nothing, message = mask(columns["nothing"]), mask(pc.equal(columns["op"], "m"))
     # a heartbeat, or what became of a structure
     plain = np.asarray(columns["op"].is_null()) & np.asarray(columns["status"].is_null())
     beat = np.asarray(pc.or_(columns["beat"].is_valid(), columns["ddl"].is_valid()))
@@ -415,29 +370,23 @@ def _by_version(opening: _Opening, part: _Part, chosen: Index) -> Iterator[tuple
         at = int(chosen[first[number]])
         row = part.columns["after"][at].as_py() or part.columns["before"][at].as_py()
         yield (
-            opening.version((schema or "", name or ""), text, key, part.path, row),
+            opening.version((schema or "", name or ""), (text, key), row, part.path),
             chosen[place == number],
         )
 
 
-def _images(opening: _Opening, part: _Part, chosen: Index, number: int, unavailable: str) -> None:
+def _images(opening: _Opening, part: _Part, chosen: Index, number: int) -> None:
     """Add the images of changes of one table version."""
     found, version = part.found, opening.versions[number]
     before, after = part.said("before", chosen), part.said("after", chosen)
-    if not pa.types.is_list(before.type):  # (messages name their table and its columns)
-        for side in (before, after):
-            wrong, said = rows.unlike(side, version)
-            if said and number in opening.by_catalog:
-                raise opening.unfit(number, said, part.path)
-            # a change of a key comes as a delete and a create
-            wrong |= rows.of_other_keys(part.said("key", chosen), side, version.table.key)
-            found["unfit"][chosen] |= wrong
+    key = part.said("key", chosen)
+    found["unfit"][chosen] |= opening.framing.misfits((before, after), key, version, part.path)
     updates = np.asarray(found["kind"][chosen] == rules.UPDATE)
     bare = updates & (opening.whole and not _is_own(version))
-    found["unfit"][chosen] |= bare & ~lines.mask(before.is_valid())
+    found["unfit"][chosen] |= bare & ~mask(before.is_valid())
     identity = opening.old_rows(number)
     *made, found["unkeyed"][chosen] = rows.images_of(
-        before, after, updates, version, identity, unavailable
+        before, after, updates, version, identity, opening.framing
     )
     hashes = np.zeros(len(chosen), np.uint64)
     for name, side in zip(("before", "after"), made, strict=True):
@@ -466,12 +415,11 @@ def _admit_order(found: Records, path: str) -> None:
         )
 
 
-def _pass_own(made: rules.Ordered, versions: Sequence[TableVersion], inputs: Inputs) -> list[str]:
+def _pass_own(
+    made: rules.Ordered, versions: Sequence[TableVersion], asked: str | None, path: str
+) -> list[str]:
     """Pass over what logreplay's own replay wrote: brought back to where it came from, it would run
     in a circle. A warning where nobody said it. Refusal LR3020 where others worked before it."""
-    asked = inputs.options.get("replayed", "").strip()
-    if asked not in ("", "skip", "keep"):
-        raise UsageError("LR1001", f"found --log-option replayed={asked}; expected skip or keep")
     own = [one.index for one in versions if _is_own(one)]
     if not own or asked == "keep":
         return []
@@ -481,7 +429,7 @@ def _pass_own(made: rules.Ordered, versions: Sequence[TableVersion], inputs: Inp
             "LR3020",
             "found transactions of logreplay's own replay after those of others: the source has"
             " changed after others began to work here; expected none since the cut-over",
-            Where(inputs.log[0]),
+            Where(path),
             "Brought back, changes could run in a circle. --log-option replayed=keep reads all that"
             " happened in this database, replayed=skip the work of others alone",
         )

@@ -106,7 +106,8 @@ class EventLog(RowLog):
     are not exact, by table, and how they are written; ``snapshot``: events of a state, which are no
     changes; ``empty``: transactions without an event; ``identities``: what is known of old rows, by
     table; ``updated_only``: tables of which no old row was sent; ``givers``: who gave GTIDs, by
-    number; ``cascades_logged``: what foreign keys change by themselves is in the log."""
+    number; ``cascades_logged``: what foreign keys change by themselves is in the log; ``walks``:
+    how images are walked."""
 
     ENVELOPE_CLASS: ClassVar[type[EventEntries]] = EventEntries
     times_in_utc: ClassVar[bool] = True
@@ -124,6 +125,7 @@ class EventLog(RowLog):
     connector: str
     givers: Mapping[int, str]
     cascades_logged: bool
+    walks: type[values.EventWalk]
 
     @property
     def dialect(self) -> str:
@@ -306,7 +308,7 @@ class EventLog(RowLog):
 
     def walk(self, version: int, buffer: Bytes, start: Index, end: Index) -> values.EventWalk:
         """Where the columns of images lie."""
-        return values.EventWalk.of(self.catalog.versions[version].format, buffer, start, end)
+        return self.walks.of(self.catalog.versions[version].format, buffer, start, end)
 
     def unit_fields(self, envelope: EventEntries) -> Mapping[str, pa.Array]:
         """What the comment before a unit says, in the words of its database."""

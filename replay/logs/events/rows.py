@@ -11,9 +11,7 @@ and Db2 for z/OS sends no old row of an update.
 
 from __future__ import annotations
 
-import json
-from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -22,13 +20,10 @@ import pyarrow.compute as pc
 
 from replay.arrays import Mask
 from replay.changes.catalog import TableVersion
-from replay.logs.events import lines
+from replay.logs.events.framings import EventFraming
 from replay.logs.events.schemas import ZEROS
-from replay.logs.events.values import CODES
-from replay.logs.made_images import images
+from replay.logs.made_images import images, mask
 
-#: What stands for a value that the event does not have, unless the connector is set otherwise.
-UNAVAILABLE = "__debezium_unavailable_value"
 #: Values of columns, one array each.
 Columns = Sequence[pa.Array]
 
@@ -73,9 +68,9 @@ class OldRows:
         """Add what old rows say, and tell which lack their key, or are not there."""
         self.partial |= bool((updates & ~there).any())
         columns = version.table.columns
-        has = np.array([lines.mask(one.is_valid()) for one in old])
+        has = np.array([mask(one.is_valid()) for one in old])
         if self.gaps is not None:
-            kept = np.array([lines.mask(one.is_valid()) for one in new])
+            kept = np.array([mask(one.is_valid()) for one in new])
             lost = np.any(there & ~has & (~updates | kept), axis=1).tolist()
             long = zip(columns, lost, strict=True)
             self.gaps |= {one.name for one, is_lost in long if is_lost and one.unsized}
@@ -83,8 +78,8 @@ class OldRows:
         zeros, unchanged = pa.array(sorted(ZEROS), pa.string()), there & updates
         for place, column in enumerate(columns):
             if not column.nullable:
-                has[place] &= ~lines.mask(pc.is_in(old[place], zeros))
-                unchanged &= lines.mask(pc.equal(old[place], new[place]))
+                has[place] &= ~mask(pc.is_in(old[place], zeros))
+                unchanged &= mask(pc.equal(old[place], new[place]))
         of_key = np.array([one.name in version.table.key for one in columns], bool)
         valued = has & there
         values, keyed = valued[~of_key].any(axis=0), valued[of_key].all(axis=0)
@@ -99,75 +94,25 @@ class OldRows:
         return np.asarray(unkeyed | (updates & ~there))
 
 
-def unlike(rows: pa.Array, version: TableVersion) -> tuple[Mask, str]:
-    """Which rows (text of JSON) have other columns than their schema, or values that JSON writes
-    otherwise than the connector does, and what the first of them has."""
-    there, columns = np.flatnonzero(lines.mask(rows.is_valid())), version.format.columns
-    names = [one.column.name for one in columns]
-    wrong = np.zeros(len(rows), bool)
-    if not len(there):
-        return wrong, ""
-    types, counts = lines.types_of(rows.take(pa.array(there)), names)
-    coded = types.dictionary_encode()
-    known = [*coded.dictionary.to_pylist(), None]
-    codes = pc.fill_null(coded.indices, -1).to_numpy(zero_copy_only=False)
-    fits = np.array(
-        [
-            [
-                one.nullable if kind == "NULL" else kind in (CODES[one.code].written or {kind})
-                for kind in known[:-1]
-            ]
-            + [False]
-            for one in columns
-        ]
-    )
-    each = fits[np.arange(len(columns)), codes.reshape(len(there), len(columns))]
-    wrong[there] = ~each.all(axis=1) | (counts.to_numpy(zero_copy_only=False) != len(columns))
-    if not wrong.any():
-        return wrong, ""
-    first = int(np.flatnonzero(wrong[there])[0])
-    found = [*json.loads(rows[int(there[first])].as_py())]
-    if sorted(found) != sorted(names):
-        return wrong, f"columns {', '.join(found)}, other than declared"
-    place = int(np.argmin(each[first]))
-    kind = known[codes.reshape(each.shape)[first, place]]
-    expected = CODES[columns[place].code].written or ["a value"]
-    return wrong, (
-        f"column {names[place]} written as JSON's {kind}; expected"
-        f" {' or '.join(sorted(expected))} by its declared type"
-    )
-
-
-def of_other_keys(keys: pa.Array, rows: pa.Array, names: Sequence[str]) -> Mask:
-    """Which rows have another key than their events."""
-    wrong = np.zeros(len(rows), bool)
-    if not names or keys.null_count == len(keys):
-        return wrong
-    sides = (lines.columns_of(side, [*names]) for side in (keys, rows))
-    for told, found in zip(*sides, strict=True):
-        wrong |= lines.mask(pc.not_equal(told, found))
-    return wrong
-
-
 def images_of(
     before: pa.Array,
     after: pa.Array,
     updates: Mask,
     version: TableVersion,
     identity: OldRows | None,
-    unavailable: str,
+    framing: EventFraming,
 ) -> tuple[pa.Array, pa.Array, Mask]:
-    """Images before and after changes of one table by their rows as text of JSON (binary, null
-    where there is none), and which old rows were sent without their key, or not at all. What they
-    say of its replica identity is added to ``identity`` (None: old rows are whole)."""
+    """Images before and after changes of one table by their rows (binary, null where there is
+    none), and which old rows were sent without their key, or not at all. What they say of its
+    replica identity is added to ``identity`` (None: old rows are whole)."""
     names = [one.name for one in version.table.columns]
-    old, new = lines.columns_of(before, names), lines.columns_of(after, names)
-    there = lines.mask(before.is_valid())
+    old, new = (columns_of(framing.values(side, names), len(names)) for side in (before, after))
+    there = mask(before.is_valid())
     unkeyed = np.zeros(len(before), bool)
     if identity is not None:
         unkeyed = identity.judge(old, new, there, updates, version)
-    old, no_old = _without(old, version, unavailable)
-    new, no_new = _without(new, version, unavailable)
+    old, no_old = _without(old, version, framing.stands)
+    new, no_new = _without(new, version, framing.stands)
     alone = updates & ~there
     if alone.any():  # the key is that of the new row, because an update does not change it
         for place, name in enumerate(names):
@@ -183,23 +128,26 @@ def images_of(
     )
 
 
+def columns_of(lists: pa.Array, width: int) -> list[pa.Array]:
+    """Lists of ``width`` texts each as columns; null where a list, or a text of it, is null."""
+    whole = mask(lists.is_valid())
+    flat, start = lists.flatten(), (np.cumsum(whole) - whole) * width
+    made = []
+    for number in range(width):
+        places = pa.array(np.where(whole, start + number, 0), mask=~whole)
+        made.append(flat.take(places) if len(flat) else pa.nulls(len(lists), flat.type))
+    return [one.cast(pa.string()) for one in made]
+
+
 def _without(
-    columns: Columns, version: TableVersion, unavailable: str
+    columns: Columns, version: TableVersion, stands: Callable[[str], Sequence[str]]
 ) -> tuple[list[pa.Array], list[Mask]]:
     """Columns with null where a value is not available, and where that is."""
-    encoded = b64encode(unavailable.encode()).decode()
-    codes = ",".join(map(str, unavailable.encode()))
-    stands = {
-        "bytes": [encoded],
-        # a value of a type that is neither: in a list, too
-        "unread": [unavailable, encoded, f'["{unavailable}"]', f"[{codes}]"],
-        **{code: [unavailable] for code in ("text", "pg text", "pg bytes", "pg number")},
-    }
     made, absent = list[pa.Array](), list[Mask]()
     for values, entry in zip(columns, version.format.columns, strict=True):
         missing = np.zeros(len(values), bool)
-        if entry.code in stands:
-            missing = lines.mask(pc.is_in(values, pa.array(stands[entry.code], pa.string())))
+        if texts := stands(entry.code):
+            missing = mask(pc.is_in(values, pa.array(texts, pa.string())))
         if missing.any():
             values = pc.if_else(pa.array(missing), pa.scalar(None, pa.string()), values)
         made.append(values)

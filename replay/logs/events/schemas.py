@@ -12,10 +12,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from replay.changes.catalog import ColumnFormat, RowFormat, TableVersion
+from replay.logs.events.framings import Shape
 from sqlgen.schema import Column, SqlType
 
 #: Characters that a text may have of which the schema tells no length.
-_LONGEST = 10_485_760
+LONGEST = 10_485_760
 #: Digits of a decimal whose schema tells no precision (money of PostgreSQL).
 _MONEY = 19
 _CONNECT, _TIME, _DATA = "org.apache.kafka.connect.data.", "io.debezium.time.", "io.debezium.data."
@@ -101,10 +102,10 @@ ZEROS = frozenset(
 )
 
 
-def row_format(text: str, binlog: bool) -> tuple[RowFormat, dict[str, str]] | None:
+def shape(text: str, key: str | None, binlog: bool) -> Shape | None:
     """How rows of a table are written, by the schema of its events, which has the fields ``before``
-    and ``after`` (None where it has none), and how the connector writes what events do not hold
-    exactly, by column. ``binlog``: of MySQL or MariaDB. ValueError where it is no schema."""
+    and ``after`` (None where it has none), and that of their keys. ``binlog``: of MySQL or MariaDB.
+    ValueError where it is no schema."""
     schema = json.loads(text)
     fields = schema.get("fields") if isinstance(schema, Mapping) else None
     if not isinstance(fields, list):
@@ -114,74 +115,28 @@ def row_format(text: str, binlog: bool) -> tuple[RowFormat, dict[str, str]] | No
     if not rows:
         return None
     columns = [(_column(entry, binlog), entry) for entry in rows[-1]]
-    return RowFormat(tuple(one for one, _ in columns)), {
+    inexact = {
         one.column.name: str(entry.get("name") or entry.get("type"))
         for one, entry in columns
         if one.raw
     }
-
-
-#: Types of PostgreSQL by number, whose values pgoutput writes as text.
-_OIDS: dict[int, tuple[SqlType, str]] = {
-    16: (SqlType.BOOLEAN, "pg boolean"),
-    17: (SqlType.VARBINARY, "pg bytes"),
-    20: (SqlType.BIGINT, "whole"),
-    21: (SqlType.SMALLINT, "whole"),
-    23: (SqlType.INTEGER, "whole"),
-    700: (SqlType.REAL, "float"),
-    701: (SqlType.DOUBLE, "float"),
-    1082: (SqlType.DATE, "pg date"),
-    1114: (SqlType.TIMESTAMP, "pg timestamp"),
-    1184: (SqlType.TIMESTAMP_TZ, "pg zoned"),
-    1700: (SqlType.DECFLOAT, "pg number"),
-    # text, json, xml, cidr, macaddr, inet, char, varchar, time, uuid, jsonb, ranges
-    **dict.fromkeys((25, 114, 142, 650, 829, 869, 1042), (SqlType.VARCHAR, "pg text")),
-    **dict.fromkeys((1043, 1083, 2950, 3802, 3904, 3926), (SqlType.VARCHAR, "pg text")),
-}
-#: Numbers from here on are of types that users made: enumerations, domains.
-_OF_USERS = 16384
-_CHARS = {1042: SqlType.CHAR, 1043: SqlType.VARCHAR}
-
-
-def _pgoutput_column(name: str, oid: int, modifier: int) -> ColumnFormat:
-    """A column by the number of its type and what modifies it (-1: nothing)."""
-    made, code = _OIDS.get(oid, (SqlType.VARCHAR, "unread"))
-    if oid >= _OF_USERS:
-        code = "pg text"
-    length, scale = (_LONGEST if made in (SqlType.VARCHAR, SqlType.VARBINARY) else 0), 0
-    if oid in _CHARS and modifier > 4:
-        made, length = _CHARS[oid], modifier - 4
-    elif made is SqlType.DECFLOAT and modifier > 4:
-        digits, behind = modifier - 4 >> 16, modifier - 4 & 0x7FF
-        if behind <= digits:  # else it is negative, or larger than there are digits
-            made, length, scale = SqlType.DECIMAL, digits, behind
-    elif made in (SqlType.TIMESTAMP, SqlType.TIMESTAMP_TZ):
-        length = modifier if 0 <= modifier <= 6 else 6
-    column = Column(name, made, True, length, scale, unsized=length == _LONGEST)
-    return ColumnFormat(column, code, length, scale, True, variable=True, raw=code == "unread")
-
-
-def is_full(text: str) -> bool:
-    """Whether pgoutput says that old rows are whole."""
-    return text.startswith('{"identity": "f"')
+    return Shape(RowFormat(tuple(one for one, _ in columns)), _key_names(key), inexact)
 
 
 def _column(entry: Mapping[str, Any], binlog: bool) -> ColumnFormat:
     name, kind = entry.get("name"), str(entry.get("type"))
     parameters = entry.get("parameters") or {}
-    if kind == "pgoutput":
-        return _pgoutput_column(str(entry["field"]), parameters["oid"], parameters["modifier"])
     found = _PLAIN.get(kind) if name is None else _NAMED.get(name)
     if binlog:
         found = _BINLOG.get(str(name), found)
     made, code = found or (SqlType.VARCHAR, "unread")
     declared = str(parameters.get(_DECLARED, "")).upper()
-    length, scale = _LONGEST, 0
+    length, scale = LONGEST, 0
     if declared in _UNUSUAL and (kind == _UNUSUAL[declared]) == (_UNUSUAL[declared] == "double"):
         made, code = SqlType.VARCHAR, "unread"
     elif code == "text" and declared in _TEXTS:
-        length = min(int(parameters.get(_DECLARED_LENGTH, _LONGEST)), _LONGEST)
-        made = _TEXTS[declared] if length < _LONGEST else made
+        length = min(int(parameters.get(_DECLARED_LENGTH, LONGEST)), LONGEST)
+        made = _TEXTS[declared] if length < LONGEST else made
     if binlog and (name, kind) == (None, "int64"):
         made, code = _whole_number({declared} - {""})
     if code == "decimal" and int(parameters.get("scale", 0)) < 0:
@@ -203,7 +158,7 @@ def _column(entry: Mapping[str, Any], binlog: bool) -> ColumnFormat:
         bool(entry.get("optional", False)),
         length,
         scale,
-        unsized=length == _LONGEST,
+        unsized=length == LONGEST,
     )
     return ColumnFormat(
         column, code, length, scale, column.nullable, variable=True, raw=code == "unread"
@@ -282,7 +237,7 @@ def in_own_dialect(version: TableVersion, dialect: str) -> TableVersion:
     return _with_columns(version, told)
 
 
-def key_names(text: str | None) -> tuple[str, ...]:
+def _key_names(text: str | None) -> tuple[str, ...]:
     """The columns of the key, by the schema of the key of an event; none where one of them may be
     null: a unique index stands for a primary key there, and does not tell such rows apart."""
     fields = ((json.loads(text) if text else None) or {}).get("fields") or ()

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from base64 import b64decode
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -16,67 +18,20 @@ from replay.arrays import Index, Mask
 from replay.changes.catalog import ColumnFormat
 from replay.decoding import codecs
 from replay.decoding.codecs import Decoded
-from replay.logs.events.lines import asked, mask
-from replay.logs.made_images import ABSENT, MadeWalk, unlike, usable
+from replay.logs.made_images import ABSENT, MadeWalk, mask, unlike, usable
 from sqlgen.schema import ARROW_TYPES, SqlType
 from sqlgen.value_texts import WHOLE_BITS
 
 _SHOWN = 40
 #: Days, and ticks of a second by the digits of its fraction, that a date of four digits may have.
 _FIRST_DAY, _LAST_DAY = -719_162, 2_932_896
-_DAY = 86_400
+_SECONDS = 86_400
 _LONGEST_SPAN = (838 * 3600 + 59 * 60 + 59) * 1_000_000
 _UNITS = {0: "s", 3: "ms", 6: "us", 9: "ns"}
 _WHOLE = r"^-?[0-9]{1,18}$"
-_DIGITS_OF_DAY = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
-_CLOCK = r"[0-9]{2}:[0-9]{2}:[0-9]{2}"
-#: How texts of dates and moments look: those of Connect, and PostgreSQL's own.
-_LOOKS = {
-    "zoned": rf"^{_DIGITS_OF_DAY}T{_CLOCK}([.][0-9]{{1,6}}0*)?Z$",
-    "pg date": rf"^{_DIGITS_OF_DAY}$",
-    "pg timestamp": rf"^{_DIGITS_OF_DAY} {_CLOCK}([.][0-9]{{1,6}})?$",
-    "pg zoned": rf"^{_DIGITS_OF_DAY} {_CLOCK}([.][0-9]{{1,6}})?[+-][0-9]{{2}}(:[0-9]{{2}}){{0,2}}$",
-}
-#: A byte of bytea_output=escape.
-_PG_ESCAPED = r"[\x20-\x5b\x5d-\x7e]|\\\\|\\[0-3][0-7]{2}"
-
-
-# -- images
-# -------------------------------------------------------------------------------------------------
-
-
-class EventWalk(MadeWalk):
-    """The columns of ``n`` row images of one table version, values as text of JSON (strings without
-    quotes). Implements :class:`replay.logs.Walk`."""
-
-    def absent(self, index: int) -> Mask | None:
-        """As :meth:`replay.logs.log_file.PartialImages.absent`."""
-        missing = np.asarray(self.length[:, index] <= ABSENT)
-        return missing if missing.any() else None
-
-    def decode(self, index: int, rows: Index | None = None) -> tuple[pa.Array, Mask | None]:
-        """As :meth:`replay.logs.Walk.decode`."""
-        column = self.format.columns[index]
-        chosen, none, data, offsets = self.among(index, rows)
-        text, bad = codecs.decode_text(data, offsets, 1208, none if none.any() else None)
-        values, fails = CODES[column.code].decode(text, column)
-        missing = (self.length[chosen, index] <= ABSENT) & ~self.bad[chosen]
-        for more in (bad, missing):
-            if more is not None and more.any():
-                fails = more if fails is None else fails | more
-        return values, fails if fails is not None and fails.any() else None
-
-    def explain(self, index: int, row: int) -> tuple[str, str]:
-        """As :meth:`replay.logs.Walk.explain`."""
-        column = self.format.columns[index]
-        if self.length[row, index] <= ABSENT:
-            return (
-                f"no value of column {column.column.name}, because the event does not have it",
-                "one: with REPLICA IDENTITY FULL the events would have it",
-            )
-        text = self.raw(index, row).decode("utf-8", "replace")
-        shown = text[:_SHOWN] + ("…" if len(text) > _SHOWN else "")
-        return f"{shown!r} in column {column.column.name}", CODES[column.code].expected
+#: How texts of dates, of times of day, and of Connect's moments look.
+DAY, CLOCK = r"[0-9]{4}-[0-9]{2}-[0-9]{2}", r"[0-9]{2}:[0-9]{2}:[0-9]{2}"
+_ZONED = rf"^{DAY}T{CLOCK}([.][0-9]{{1,6}}0*)?Z$"
 
 
 # -- values
@@ -122,7 +77,7 @@ def _unread(text: pa.Array, column: ColumnFormat) -> Decoded:
     return text, np.asarray(text.is_valid())
 
 
-def _each(text: pa.Array, read: Callable[[str], object], kind: pa.DataType) -> Decoded:
+def each(text: pa.Array, read: Callable[[str], object], kind: pa.DataType) -> Decoded:
     """Values that are read one by one; None, and what no base64 is, are none."""
     found = list[object]()
     for one in text.to_pylist():
@@ -139,7 +94,7 @@ def _raw(text: str) -> bytes:
 
 
 def _bytes(text: pa.Array, column: ColumnFormat) -> Decoded:
-    return _each(text, _raw, pa.binary())
+    return each(text, _raw, pa.binary())
 
 
 def _signed(text: str) -> int:
@@ -163,7 +118,7 @@ def _decimal(text: pa.Array, column: ColumnFormat) -> Decoded:
         number = _signed(one)
         return _digits(number, column.scale) if -limit < number < limit else None
 
-    return _each(text, read, pa.string())
+    return each(text, read, pa.string())
 
 
 def _variable(text: pa.Array, column: ColumnFormat) -> Decoded:
@@ -174,7 +129,7 @@ def _variable(text: pa.Array, column: ColumnFormat) -> Decoded:
         found = pattern.fullmatch(one)
         return _digits(_signed(found[2]), int(found[1])) if found else None
 
-    return _each(text, read, pa.string())
+    return each(text, read, pa.string())
 
 
 def _int64(text: pa.Array) -> tuple[npt.NDArray[np.int64], Mask, Mask]:
@@ -184,10 +139,10 @@ def _int64(text: pa.Array) -> tuple[npt.NDArray[np.int64], Mask, Mask]:
     return pc.fill_null(values, 0).to_numpy(zero_copy_only=False), null, fails
 
 
-def _shown(ticks: npt.NDArray[np.int64], null: Mask, digits: int) -> tuple[pa.Array, Mask]:
+def of_ticks(ticks: npt.NDArray[np.int64], null: Mask, digits: int) -> tuple[pa.Array, Mask]:
     """Ticks since 1970, of a second with so many digits, as moments; which are not of the years
     0001 to 9999."""
-    days = ticks // (_DAY * 10**digits)
+    days = ticks // (_SECONDS * 10**digits)
     fails = np.asarray(((days < _FIRST_DAY) | (days > _LAST_DAY)) & ~null)
     moments = np.where(fails | null, 0, ticks).astype(f"datetime64[{_UNITS[digits]}]")
     shown = np.char.replace(moments.astype(str), "T", " ")
@@ -197,14 +152,14 @@ def _shown(ticks: npt.NDArray[np.int64], null: Mask, digits: int) -> tuple[pa.Ar
 def _date(text: pa.Array, column: ColumnFormat) -> Decoded:
     days, null, fails = _int64(text)
     near = np.clip(days, _FIRST_DAY - 1, _LAST_DAY + 1)  # in seconds others have over 64 bits
-    shown, wrong = _shown(near * _DAY, null, 0)
+    shown, wrong = of_ticks(near * _SECONDS, null, 0)
     return pc.utf8_slice_codeunits(shown, 0, 10), fails | wrong
 
 
 def _timestamp(text: pa.Array, column: ColumnFormat) -> Decoded:
     """Ticks since 1970, of a source without a zone."""
     ticks, null, fails = _int64(text)
-    shown, wrong = _shown(ticks, null, column.column.length)
+    shown, wrong = of_ticks(ticks, null, column.column.length)
     return shown, fails | wrong
 
 
@@ -213,7 +168,7 @@ def _time(text: pa.Array, column: ColumnFormat) -> Decoded:
     ticks, null, fails = _int64(text)
     span = column.code == "span"
     digits = 6 if span else column.column.length - len("00:00:00.")
-    low, high = (-_LONGEST_SPAN, _LONGEST_SPAN) if span else (0, _DAY * 10**digits)
+    low, high = (-_LONGEST_SPAN, _LONGEST_SPAN) if span else (0, _SECONDS * 10**digits)
     fails |= ((ticks < low) | (ticks > high)) & ~null
     whole, rest = np.divmod(np.where(fails | null, 0, np.abs(ticks)), 10**digits)
     parts = ((whole // 3600, 2), (whole // 60 % 60, 2), (whole % 60, 2), (rest, digits))
@@ -242,7 +197,7 @@ def _unsigned(text: pa.Array, column: ColumnFormat) -> Decoded:
 
 def _bits(text: pa.Array, column: ColumnFormat) -> Decoded:
     """Bits, the lowest byte first in base64, as a number."""
-    return _each(text, lambda one: str(int.from_bytes(_raw(one), "little")), pa.string())
+    return each(text, lambda one: str(int.from_bytes(_raw(one), "little")), pa.string())
 
 
 def _enum(text: pa.Array, column: ColumnFormat) -> Decoded:
@@ -250,54 +205,19 @@ def _enum(text: pa.Array, column: ColumnFormat) -> Decoded:
     return pc.replace_substring(text, "\\,", ","), np.zeros(len(text), bool)
 
 
-def _moment(text: pa.Array, column: ColumnFormat) -> Decoded:
-    """Dates and moments that are text: instants (of Connect in UTC) in UTC, with their zone where
-    the type has one."""
-    fails = unlike(text, _LOOKS[column.code]) | mask(pc.starts_with(text, "0000"))
-    text = usable(text, fails, "1970-01-01 00:00:00"[: 10 if column.code == "pg date" else None])
-    if column.code == "pg zoned":
-        query = "SELECT epoch_us(CAST(one AS TIMESTAMPTZ)) AS ticks FROM texts"
-        ticks = asked(query, texts=pa.table({"one": text})).column(0).combine_chunks()
-        null = mask(text.is_null())
-        text, wrong = _shown(pc.fill_null(ticks, 0).to_numpy(), null, 6)
-        fails |= wrong
-    digits = 6 if column.code.endswith("zoned") else column.column.length
+def moment(text: pa.Array, column: ColumnFormat, look: str, digits: int | None = None) -> Decoded:
+    """Dates and moments that are text: with the ``digits`` of the column's fraction, and where the
+    type has one with their zone, UTC."""
+    fails = unlike(text, look) | mask(pc.starts_with(text, "0000"))
+    kind = column.column.type
+    text = usable(text, fails, "1970-01-01 00:00:00"[: 10 if kind is SqlType.DATE else None])
+    digits = column.column.length if digits is None else digits
     shown = pc.replace_substring(pc.utf8_slice_codeunits(text, 0, 19), "T", " ")
     if digits:
         rest = pc.utf8_slice_codeunits(pc.utf8_rtrim(text, "Z"), 20, 26)
         shown = pc.binary_join_element_wise(shown, pc.utf8_rpad(rest, digits, "0"), ".")
-    zone = "+00:00" if column.column.type is SqlType.TIMESTAMP_TZ else ""
+    zone = "+00:00" if kind is SqlType.TIMESTAMP_TZ else ""
     return pc.binary_join_element_wise(shown, zone, ""), fails
-
-
-# -- values as PostgreSQL writes them
-# -------------------------------------------------------------------------------------------------
-
-
-def _pg_boolean(text: pa.Array, column: ColumnFormat) -> Decoded:
-    return pc.equal(text, "t"), unlike(text, "^[tf]$")
-
-
-def _pg_bytes(text: pa.Array, column: ColumnFormat) -> Decoded:
-    """Bytes in hexadecimal digits, or (bytea_output=escape) as they are with ``\\\\`` and
-    ``\\ooo``."""
-    fails = unlike(text, rf"^\\x([0-9a-f]{{2}})*$|^({_PG_ESCAPED})*$")
-    return _each(usable(text, fails, ""), _of_escaped, pa.binary())[0], fails
-
-
-def _of_escaped(text: str) -> bytes:
-    if text.startswith("\\x"):
-        return bytes.fromhex(text[2:])
-    parts = re.findall(_PG_ESCAPED, text)
-    return bytes(int(one[1:], 8) if len(one) == 4 else ord(one[-1]) for one in parts)
-
-
-def _pg_number(text: pa.Array, column: ColumnFormat) -> Decoded:
-    scale, kind = column.scale, column.column.type
-    behind = rf"[.][0-9]{{{scale}}}" if scale else ""
-    return text, unlike(
-        text, rf"^-?[0-9]+{behind}$" if kind is SqlType.DECIMAL else r"^-?[0-9]+([.][0-9]+)?$"
-    )
 
 
 @dataclass(frozen=True)
@@ -313,7 +233,6 @@ class Code:
 _NUMBER, _STRING = frozenset({"BIGINT", "UBIGINT"}), frozenset({"VARCHAR"})
 _PRECISE = "in base64 (decimal.handling.mode=precise)"
 _MOMENT, _OF_DAY = "a moment of the years 0001 to 9999", "a time of day"
-_ISO = f"{_MOMENT}, in DateStyle ISO"
 CODES = {
     "whole": Code(_whole, "a whole number of the column's type", _NUMBER),
     "float": Code(_float, "a number, NaN or Infinity", _NUMBER | {"DOUBLE", "VARCHAR"}),
@@ -327,7 +246,7 @@ CODES = {
     "timestamp": Code(_timestamp, _MOMENT, _NUMBER),
     "time": Code(_time, _OF_DAY, _NUMBER),
     "span": Code(_time, "a time from -838:59:59 to 838:59:59", _NUMBER),
-    "zoned": Code(_moment, _MOMENT, _STRING),
+    "zoned": Code(partial(moment, look=_ZONED, digits=6), _MOMENT, _STRING),
     "either": Code(
         _either,
         "one that is not negative, because BIGINT UNSIGNED above 2^63 comes as a negative number:"
@@ -338,16 +257,49 @@ CODES = {
     "unsigned": Code(_unsigned, "a whole number of 64 bits", _NUMBER),
     "bits": Code(_bits, "bits in base64", _STRING),
     "enum": Code(_enum, "text", _STRING),
-    "pg text": Code(_text, "text"),
-    "pg boolean": Code(_pg_boolean, "t or f"),
-    "pg bytes": Code(_pg_bytes, "bytes in hexadecimal digits, or escaped"),
-    "pg number": Code(_pg_number, "a decimal of the column's digits"),
-    "pg date": Code(_moment, _ISO),
-    "pg timestamp": Code(_moment, _ISO),
-    "pg zoned": Code(_moment, _ISO),
     "unread": Code(
         _unread,
         "a type whose values events hold exactly (see the reference about events);"
         " --exclude-columns leaves the column out",
     ),
 }
+
+
+# -- images
+# -------------------------------------------------------------------------------------------------
+
+
+class EventWalk(MadeWalk):
+    """The columns of ``n`` row images of one table version, values as text of JSON (strings without
+    quotes). Implements :class:`replay.logs.Walk`."""
+
+    CODES: ClassVar[Mapping[str, Code]] = CODES
+
+    def absent(self, index: int) -> Mask | None:
+        """As :meth:`replay.logs.log_file.PartialImages.absent`."""
+        missing = np.asarray(self.length[:, index] <= ABSENT)
+        return missing if missing.any() else None
+
+    def decode(self, index: int, rows: Index | None = None) -> tuple[pa.Array, Mask | None]:
+        """As :meth:`replay.logs.Walk.decode`."""
+        column = self.format.columns[index]
+        chosen, none, data, offsets = self.among(index, rows)
+        text, bad = codecs.decode_text(data, offsets, 1208, none if none.any() else None)
+        values, fails = self.CODES[column.code].decode(text, column)
+        missing = (self.length[chosen, index] <= ABSENT) & ~self.bad[chosen]
+        for more in (bad, missing):
+            if more is not None and more.any():
+                fails = more if fails is None else fails | more
+        return values, fails if fails is not None and fails.any() else None
+
+    def explain(self, index: int, row: int) -> tuple[str, str]:
+        """As :meth:`replay.logs.Walk.explain`."""
+        column = self.format.columns[index]
+        if self.length[row, index] <= ABSENT:
+            return (
+                f"no value of column {column.column.name}, because the event does not have it",
+                "one: with REPLICA IDENTITY FULL the events would have it",
+            )
+        text = self.raw(index, row).decode("utf-8", "replace")
+        shown = text[:_SHOWN] + ("…" if len(text) > _SHOWN else "")
+        return f"{shown!r} in column {column.column.name}", self.CODES[column.code].expected

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from replay.cli.main import main
-from replay.logs.events.pgoutput import Connection, Reader
+from replay.logs.pgoutput.framing import Connection, Reader
 from tests.logs.events.test_recorded import FOLDER, KEYS_ALONE, ROWS, SCHEMA, prepared, rows
 
 LOG = str(FOLDER / "pgoutput.gz")
@@ -136,7 +136,7 @@ def test_a_file_that_begins_inside_a_connection_is_refused(
 def messages_of(raw: bytes) -> list[bytes]:
     """The messages of a recording, each with its line end."""
     reader = Reader(np.frombuffer(raw, np.uint8), "", Connection())
-    sizes = np.concatenate([sizes for _, sizes in reader.tables()])
+    sizes = np.array([size for _, size in reader.entries()])
     ends = np.cumsum(sizes[sizes > 0]).tolist()
     return [raw[begin:end] for begin, end in pairwise([0, *ends])]
 
@@ -201,6 +201,27 @@ def test_a_commit_of_what_was_not_sent_is_refused(
     at = next(n for n, message in enumerate(messages) if message[:1] == kind)
     first = next(n for n, message in enumerate(messages[at:], at) if message[:1] == b"S")
     assert run(tmp_path, b"".join([*messages[first:], messages[at]])) == 8
+    said = capsys.readouterr().err
+    assert "LR3020" in said
+    assert "Give the file before, too" in said
+
+
+@pytest.mark.parametrize("goes_on", [b"S", b"c"])
+def test_what_was_cut_and_is_not_sent_again_is_refused(
+    goes_on: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A connection ends amid a transaction; what follows has its rest and another transaction."""
+    messages = messages_of(STREAMED)
+    xid = next(message[1:5] for message in messages if message[:1] == b"S")
+    end = next(n for n, one in enumerate(messages) if one[:1] == b"E")
+    commit = next(one for one in messages if one[:1] == b"c" and one[1:5] == xid)
+    rest = [b"S" + xid + b"\0\n", b"E\n", commit] if goes_on == b"S" else [commit]
+    other = inserted(rb"\x")
+    paths = [tmp_path / name for name in ("first", "second")]
+    paths[0].write_bytes(b"".join(messages[: end - 1]))
+    paths[1].write_bytes(other + b"".join(rest))
+    words = ["--schema", "none", "--dialect", "postgres", "--out", str(tmp_path / "out")]
+    assert main(["redo", *map(str, paths), *words]) == 8
     said = capsys.readouterr().err
     assert "LR3020" in said
     assert "Give the file before, too" in said

@@ -1,9 +1,11 @@
-"""Change events of Debezium as a log family."""
+"""Change events as a log family: lines of Debezium, or messages of pgoutput."""
 
 from __future__ import annotations
 
 from replay.logs import FACTS, Capabilities, Family
+from replay.logs.events.json_lines import EventLines
 from replay.logs.events.opening import open_log
+from replay.logs.pgoutput.rows import Pgoutput
 from sqlgen.lazy_imports import when_used
 
 with when_used():  # a run that only writes scripts needs none of them
@@ -58,7 +60,7 @@ FAMILY = Family(
             " unavailable.value.placeholder; default: __debezium_unavailable_value)"
         ),
     },
-    open=open_log,
+    open=lambda inputs: open_log(inputs, (Pgoutput, EventLines)),
     describe=lambda log: inspect.describe(log),
     dump_record=lambda *record: inspect.dump_record(*record),
     checkup=lambda log: inspect.checkup(log),

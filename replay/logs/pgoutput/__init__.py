@@ -1,0 +1,1 @@
+"""Changes as pgoutput, the output plugin of PostgreSQL, sends them."""
