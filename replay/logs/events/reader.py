@@ -27,6 +27,11 @@ from sqlgen.constraints import Constraints
 
 _AGAIN = "Read the topics again from an offset before it; inspect --record shows the line"
 _FULL = "REPLICA IDENTITY FULL"
+#: What to do about a fault where that is not to read the topics again.
+_WAYS_OUT = {
+    rules.CASCADED: unlogged_cascades.HINT,
+    rules.UNKEYED: f"If the key is zero, and the table has {_FULL}: --log-option identity=full",
+}
 _FAULTS = {
     rules.MISSING: (
         "LR2013",
@@ -270,7 +275,6 @@ class EventLog(RowLog):
         entry = self.entries()[self.files[file].first + offset]
         fault = int(entry["fault"]) or rules.CASCADED
         code, name, found, expected = _FAULTS[fault]
-        again = unlogged_cascades.HINT if fault == rules.CASCADED else _AGAIN
         unit = self.units()[entry["unit"]]
         if fault == rules.MISSING:
             counts = (int(unit["there"]), int(unit["events"]))
@@ -282,7 +286,7 @@ class EventLog(RowLog):
         where = Where(
             self.files[file].name, number, None, name, table, str(UnitId(unit["unit"].tobytes()))
         )
-        return Finding(code, where, found, expected, again)
+        return Finding(code, where, found, expected, _WAYS_OUT.get(fault, _AGAIN))
 
     def check(
         self,
@@ -332,4 +336,5 @@ class EventLog(RowLog):
 def _reason(
     unkeyed: Mask, others: Callable[[int], tuple[str, str, str]], row: int
 ) -> tuple[str, str, str]:
-    return (*_FAULTS[rules.UNKEYED][2:], _AGAIN) if unkeyed[row] else others(row)
+    fault = rules.UNKEYED
+    return (*_FAULTS[fault][2:], _WAYS_OUT[fault]) if unkeyed[row] else others(row)

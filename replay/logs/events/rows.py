@@ -76,11 +76,14 @@ class OldRows:
             self.gaps |= {one.name for one, is_lost in long if is_lost and one.unsized}
             return np.zeros(len(there), bool)
         zeros, unchanged = pa.array(sorted(ZEROS), pa.string()), there & updates
+        of_key = np.array([one.name in version.table.key for one in columns], bool)
         for place, column in enumerate(columns):
             if not column.nullable:
-                has[place] &= ~mask(pc.is_in(old[place], zeros))
-                unchanged &= mask(pc.equal(old[place], new[place]))
-        of_key = np.array([one.name in version.table.key for one in columns], bool)
+                same = mask(pc.equal(old[place], new[place]))
+                unchanged &= same
+                # a zero in the key that an update leaves is one: no other row has that key
+                real = same & updates & of_key[place]
+                has[place] &= real | ~mask(pc.is_in(old[place], zeros))
         valued = has & there
         values, keyed = valued[~of_key].any(axis=0), valued[of_key].all(axis=0)
         if not of_key.all():

@@ -412,6 +412,21 @@ def test_a_key_of_zero_is_a_key_where_rows_are_whole(log: Log) -> None:
     assert (code, statements[1:]) == (0, ["DELETE FROM app.t WHERE id = 0;"])
 
 
+def test_an_update_whose_key_stays_zero_has_its_key(log: Log) -> None:
+    """Each update changes all columns that must have a value, so that no row proves FULL."""
+    table = Table("t", (ID, NAME | {"optional": False}))
+    topic = Topic()
+    topic.transaction(
+        1, (table, "u", row(1, "a"), row(1, "b")), (table, "u", row(0, "a"), row(0, "b"))
+    )
+    code, _, statements = log.run(topic, "--schema", "none", mode="undo")
+    assert (code, len(statements)) == (0, 2)
+    topic.transaction(2, (table, "d", row(0, "b"), None))
+    code, said, statements = log.run(topic, "--schema", "none")
+    assert (code, len(statements)) == (8, 2)
+    assert "--log-option identity=full" in said
+
+
 def test_inspect_says_names_as_they_are(log: Log) -> None:
     table = Table("order_line", (ID, text("net_price")))
     topic = Topic()
