@@ -35,8 +35,7 @@ from replay.engine.contract import SPLIT_BYTES, Engine
 from replay.errors import EXIT_OK, UsageError, counted
 from replay.live.keys import key_source
 from replay.logs import Inputs, MakesFiles, source_named
-from replay.logs.named import Paths, gathered, paths_of, words_of
-from replay.logs.recognized import recognized
+from replay.logs.named import Paths, gathered, paths_of, recognized, words_of
 from replay.options.keywords import (
     LiveOptions,
     PositionText,
@@ -66,10 +65,9 @@ from replay.reports.log_api import Questions
 from replay.storage import Place, settled
 from replay.temp_folders import WorkFolder
 from replay.writable import Extract, Writable
-from sqlgen.constraints import Constraints
 from sqlgen.errors import choice
 from sqlgen.lazy_imports import when_used
-from sqlgen.schema import Table
+from sqlgen.schema import Constraints, Table
 
 with when_used():  # what some questions alone need
     from replay.dependencies import log_check
@@ -663,7 +661,7 @@ def write_script(
     """Write the redo or undo bundle of a Log Master logical log into the folder ``out``, in this
     process, without Spark.
 
-    ``constraints`` (:func:`sqlgen.constraints.parse_constraints`) tell of unique and foreign keys
+    ``constraints`` (:func:`sqlgen.ddl.ddl_reader.parse_constraints`) tell of keys and foreign keys
     that the log does not know; ``baseline`` is the state before it (undo: of now). Raises the
     errors of :mod:`replay.errors`; then nothing is left in ``out``.
     """

@@ -11,7 +11,7 @@ from replay.changes.choices import USUAL_NAME
 from replay.engine.contract import SPLIT_BYTES, Engine
 from replay.pipeline.checked import checked
 from replay.pipeline.request import Request
-from replay.pipeline.request_notes import script_notes
+from replay.pipeline.request_checks import script_notes
 from replay.storage import Place
 from sqlgen.lazy_imports import when_used
 

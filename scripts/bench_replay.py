@@ -38,11 +38,10 @@ from replay.logs.logmaster.reader import LogmasterLog
 from replay.targets import embedded, target_named
 from sqlgen import statements
 from sqlgen.choices import Assertion, WhereColumns
-from sqlgen.constraints import Constraints
 from sqlgen.dialects import profile_named
 from sqlgen.names import target_name
 from sqlgen.render_options import RenderOptions
-from sqlgen.schema import Column, SqlType, Table
+from sqlgen.schema import Column, Constraints, SqlType, Table
 
 POSTGRES = target_named("postgres")
 PROFILE = profile_named("postgres")

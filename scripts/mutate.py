@@ -71,7 +71,6 @@ MODULES: dict[str, tuple[str, tuple[str, ...]]] = {
         "replay/decoding/image_layouts.py",
         (*_OF_IMAGES, "tests/pipeline/test_fast_path.py"),
     ),
-    "image_values": ("replay/decoding/image_values.py", _OF_IMAGES),
     "write_sets": (
         "replay/dependencies/write_sets.py",
         (

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from sqlgen.constraints import Constraints, ForeignKey
 from sqlgen.errors import SqlgenError
 from sqlgen.masking import MASKS, fingerprint, mask_kind, masked
 from sqlgen.render_options import RenderOptions, shown_columns
 from sqlgen.rows import Rows
-from sqlgen.schema import Column, SqlType, Table
+from sqlgen.schema import Column, Constraints, ForeignKey, SqlType, Table
 
 if TYPE_CHECKING:
     from sqlgen.ddl.schema_file import Declared

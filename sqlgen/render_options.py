@@ -11,8 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 from sqlgen.choices import Names, WhereColumns
-from sqlgen.errors import SqlgenError, settle_choices
-from sqlgen.kinds import settle_kinds
+from sqlgen.errors import SqlgenError, settle_choices, settle_kinds
 from sqlgen.literals import Policy
 from sqlgen.rows import Op
 from sqlgen.schema import Column, Table

@@ -368,11 +368,8 @@ def test_one_log_family_does_not_know_another(module: str) -> None:
         "replay.logs.made_images",
         "replay.logs.log_file",
         "replay.logs.text",
-        "replay.logs.capabilities",
         "replay.logs.change_types",
         "replay.logs.readings",
-        "replay.logs.threads",
-        "replay.logs.unchanged",
     )
     bad = [
         name

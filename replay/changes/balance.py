@@ -21,8 +21,7 @@ from replay.changes.envelope import Envelope, bounds_of, compare
 from replay.changes.notation import time_text
 from replay.changes.position import Position
 from replay.changes.selection import Selection, beyond
-from replay.changes.units import UnitTable
-from replay.changes.verdicts import Verdicts
+from replay.changes.units import UnitTable, Verdicts
 from replay.errors import EXIT_ERROR, EXIT_OK, EXIT_WARNING, Finding, counted
 
 # -- commit times that go back

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field, replace
 from replay.changes.choices import CsvFormulas, EventSchemas, ParquetTypes
 from sqlgen.choices import Assertion, Names
 from sqlgen.dialects import Profile, profile_named
-from sqlgen.errors import SqlgenError, settle_choices, settle_counts
-from sqlgen.kinds import settle_kinds
+from sqlgen.errors import SqlgenError, settle_choices, settle_counts, settle_kinds
 from sqlgen.mapping import TableMap
 from sqlgen.names import target_name
 from sqlgen.render_options import RenderOptions

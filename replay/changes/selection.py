@@ -24,9 +24,8 @@ from replay.changes.envelope import CANCELLED, OP_NAMES, Change, Envelope, compa
 from replay.changes.position import UNIT, urids_of
 from replay.changes.units import UnitSet
 from replay.errors import UsageError, counted
-from sqlgen.constraints import Constraints
-from sqlgen.errors import choice, settle_choices
-from sqlgen.kinds import settle_kinds
+from sqlgen.errors import choice, settle_choices, settle_kinds
+from sqlgen.schema import Constraints
 
 #: Verdict codes of a record: 0 goes on, the others say why it does not. The index is the code.
 REASONS: tuple[str, ...] = (

@@ -21,7 +21,6 @@ from replay.changes.choices import (
 )
 from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
-from replay.cli.named_log import look_at
 from replay.cli.outcome import (
     check_file,
     check_folder,
@@ -37,6 +36,7 @@ from replay.cli.request import (
     asked_log,
     data_options_of,
     export_of,
+    look_at,
     mapping_of,
     options_of,
     selection_of,
@@ -52,8 +52,7 @@ from replay.pipeline.request import (
     make_request,
     usage_errors,
 )
-from replay.pipeline.request_checks import asserting
-from replay.pipeline.request_notes import script_notes
+from replay.pipeline.request_checks import asserting, script_notes
 from replay.storage import Place, read_text
 from replay.targets import target_of
 from replay.temp_folders import WorkFolder

@@ -50,7 +50,7 @@ from replay.logs.arrivals import (
     stated_end,
     still_needed,
 )
-from replay.logs.unchanged import control_name, control_names
+from replay.logs.files import control_name, control_names
 from replay.pipeline.request import Demand
 from replay.temp_folders import WorkFolder
 

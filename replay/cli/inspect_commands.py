@@ -46,9 +46,9 @@ from replay.redaction import public
 from replay.storage import is_database, read_text
 from replay.storage.durable import write_file
 from replay.temp_folders import WorkFolder
-from sqlgen.constraints import Constraints
 from sqlgen.errors import choice
 from sqlgen.lazy_imports import when_used
+from sqlgen.schema import Constraints
 
 if TYPE_CHECKING:
     from replay.output.bundle import Bundle

@@ -150,7 +150,7 @@ def _main(given: list[str]) -> int:
             hear_early()
         try:
             if getattr(arguments, "named", ()):
-                from replay.cli.named_log import settle_log
+                from replay.cli.request import settle_log
 
                 settle_log(arguments)
             with _temporary_files(arguments):
@@ -300,8 +300,7 @@ def _fail(error: LogReplayError, arguments: argparse.Namespace) -> int:
     print(f"logreplay: {said}", file=sys.stderr)
     _say_origin(error, arguments.configured)
     if hasattr(arguments, "source"):
-        from replay.cli.named_log import ways_to_look
-        from replay.cli.request import LogInput
+        from replay.cli.request import LogInput, ways_to_look
 
         where, reading = error.where, LogInput.of(arguments)
         for line in ways_to_look(str(error), where.record, where.file, reading):

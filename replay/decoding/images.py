@@ -16,9 +16,16 @@ import pyarrow as pa
 
 from replay.arrays import Bytes, Index, Mask
 from replay.changes.catalog import ColumnFormat, RowFormat
-from replay.decoding import codecs, image_values
-from replay.decoding.image_layouts import NULL_BYTE, Cell, layouts
-from replay.decoding.image_values import ccsid_of, decode_fixed, expected, is_binary
+from replay.decoding import codecs, image_layouts
+from replay.decoding.image_layouts import (
+    NULL_BYTE,
+    Cell,
+    ccsid_of,
+    decode_fixed,
+    expected,
+    is_binary,
+    layouts,
+)
 from replay.errors import InputError
 from sqlgen.schema import ARROW_TYPES
 
@@ -110,19 +117,19 @@ class ImageWalk:
         if self.empty:
             count = len(self.bad) if rows is None else len(rows)
             return pa.nulls(count, ARROW_TYPES[column.column.type]), None
-        return image_values.decode(column, self.buffer, *self._values(index, rows))
+        return image_layouts.decode(column, self.buffer, *self._values(index, rows))
 
     def readable(self, index: int) -> bool:
         """Whether any bytes are a value of column ``index``. ``InputError`` when the column's
         character set is not known."""
-        return image_values.readable(self.format.columns[index])
+        return image_layouts.readable(self.format.columns[index])
 
     def explain(self, index: int, row: int) -> tuple[str, str]:
         """Of a value that cannot be decoded: what was found (its bytes) and what was expected."""
         start, _, length = self._values(index, np.array([row]))
         size = length if isinstance(length, int) else int(length[0])
         data = self.buffer[int(start[0]) : int(start[0]) + size]
-        return image_values.explain(self.format.columns[index], data)
+        return image_layouts.explain(self.format.columns[index], data)
 
     def _values(self, index: int, rows: Index | None) -> tuple[Index, Mask | None, Index | int]:
         """Where the values of a column begin, which are null, and how long they are."""

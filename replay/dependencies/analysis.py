@@ -31,8 +31,15 @@ from replay.changes.position import (
     unit_of,
     unit_positions,
 )
-from replay.changes.units import AppliedUnits, UnitCommits, UnitRows, UnitSet, unit_column
-from replay.changes.verdicts import DAMAGED, Verdicts
+from replay.changes.units import (
+    DAMAGED,
+    AppliedUnits,
+    UnitCommits,
+    UnitRows,
+    UnitSet,
+    Verdicts,
+    unit_column,
+)
 from replay.decoding.hashes import unit_hash, unit_hashes
 from replay.dependencies.graph import (
     DependencyGraph,

@@ -16,9 +16,8 @@ from replay.arrays import Bytes, Hashes, Index, Mask, Records, one_of
 from replay.changes.catalog import MASKED_KEY, any_masked
 from replay.changes.envelope import ROW_CHANGES, Change
 from replay.changes.order import run_starts
-from replay.dependencies.key_spaces import KeySpaces, key_spaces
+from replay.dependencies.key_spaces import MOST, KeySpaces, key_spaces, parking
 from replay.dependencies.least_turned import Cycle
-from replay.dependencies.parking import MOST, parking
 from replay.dependencies.unique_order import (
     Entry,
     RowAbilities,
@@ -32,7 +31,7 @@ from replay.dependencies.untold_keys import UntoldKeys
 from replay.dependencies.write_sets import ChangeBatch, KeyRole, WriteSets
 from replay.logs import LogFile
 from sqlgen.choices import Deferral
-from sqlgen.constraints import Constraints, ForeignKey
+from sqlgen.schema import Constraints, ForeignKey
 
 #: Numbers of groups are taken as they are, where there are at most so many times as changes.
 _AS_THEY_ARE = 8
@@ -69,7 +68,7 @@ class ConstraintOrder:
     """Arranges the changes of a log's units. ``undo`` turns every order round; ``deferral``: which
     foreign keys may be left to wait. ``partible`` says by table version and first record whether
     the row of a change may be removed and put back, ``rewritable`` whether it may get the values of
-    another row, all but the key, or be parked (:mod:`replay.dependencies.parking`) where all
+    another row, all but the key, or be parked (:mod:`replay.dependencies.key_spaces`) where all
     foreign keys are ``told``. ``nulls_equal``: the target lets a unique key
     with nulls be there once; an order that is right then is right elsewhere too, so it is taken
     where there is one, but only here is a row removed and put back for it. ``masked``: columns

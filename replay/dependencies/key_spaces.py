@@ -1,9 +1,14 @@
-"""The key spaces of a log's tables: the rows, keys and whole tables that changes touch.
+"""The key spaces of a log's tables: the rows, keys and whole tables that changes touch; and values
+of keys that no row has.
 
 A *key space* is one key of one table: its row identity (primary key, else a unique key, else the
 whole row image), a further unique key, or the table as a whole. Of tens of thousands of tables most
 have one version and are named by no constraint: what is to be said of these is made when a change
 of them comes along.
+
+Rows that exchange unique keys wait at values that no row has: where no row may be removed for a
+moment, because others refer to it, one of them gets such a value until its new one is free. A
+unique key that had the value already would refuse it: the script stops, and no row is wrong.
 """
 
 from __future__ import annotations
@@ -16,12 +21,12 @@ from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 import numpy as np
+import pyarrow as pa
 
 from replay.arrays import Index, Mask
 from replay.changes.catalog import Catalog, TableVersion, VersionColumns, names_apart
-from sqlgen.constraints import Constraints
 from sqlgen.names import alike
-from sqlgen.schema import SqlType
+from sqlgen.schema import ARROW_TYPES, Column, Constraints, SqlType, Table
 
 
 @dataclass(frozen=True)
@@ -434,3 +439,57 @@ _COMPARISON = {
     SqlType.CHAR: "text",
     SqlType.VARCHAR: "text",
 }
+
+
+# -- values that no row has
+# -------------------------------------------------------------------------------------------------
+
+#: In a longer unit no row is parked: so many values each type has.
+MOST = 36**3
+_LOWEST = {SqlType.SMALLINT: 15, SqlType.INTEGER: 31, SqlType.BIGINT: 63}
+
+
+def parking(
+    spaces: KeySpaces, version: int, table: Table, nulls_equal: bool
+) -> Iterator[tuple[frozenset[str], Column, bool]]:
+    """(columns, the one that gets another value, whether that is null) of each unique key of a
+    table version whose rows may be parked: no other row refers to it."""
+    uses = spaces.uses[version]
+    name = spaces.spaces[spaces.table_space[version]].table
+    known = spaces.constraints
+    referred = [
+        {*map(str.upper, one.parent_columns)} for one in known.foreign_keys if one.parent == name
+    ]
+    referred += [{*columns} for parent, columns in known.referred if parent == name]
+    unique = [use for use in uses if use.how == "unique"]
+    free = [use for use in unique if {*map(str.upper, use.columns)} not in referred]
+    fixed = {column for use in uses if use not in free for column in use.columns}
+    for use in free:
+        for column in map(table.column, use.columns):
+            others = [other for other in unique if other is not use]
+            alone = len(use.columns) == 1 and not any(column.name in one.columns for one in others)
+            null = column.nullable and alone and not nulls_equal
+            if column.name not in fixed and (null or _has_values(column)):
+                yield frozenset(use.columns), column, null
+                break
+
+
+def _has_values(column: Column) -> bool:
+    if column.type is SqlType.DECIMAL:
+        return column.length - column.scale > 5
+    text = column.type in (SqlType.CHAR, SqlType.VARCHAR) and not column.bit_data
+    return column.type in _LOWEST or (text and column.length > 3)
+
+
+def parked_values(column: Column, null: bool, numbers: Index) -> pa.Array:
+    """A value of its own by number: none, or the lowest ones of the type."""
+    kind = ARROW_TYPES[column.type]
+    if null:
+        return pa.nulls(len(numbers), kind)
+    if column.type in _LOWEST:
+        return pa.array(numbers - 2 ** _LOWEST[column.type], kind)
+    if column.type is SqlType.DECIMAL:
+        low = 10 ** (column.length - column.scale) - 1
+        end = "." + "0" * column.scale if column.scale else ""
+        return pa.array([f"{number - low}{end}" for number in numbers.tolist()], kind)
+    return pa.array([f"~{np.base_repr(number, 36):0>3}" for number in numbers.tolist()], kind)

@@ -57,7 +57,7 @@ from replay.pipeline.range_walk import splits_of
 from replay.pipeline.request import OpenLog
 from replay.pipeline.row_batch import unread_changes
 from replay.pipeline.scan import sort_records
-from sqlgen.constraints import Constraints
+from sqlgen.schema import Constraints
 
 #: The code of a row that is not as the log left it.
 CONTRADICTION = "LR2036"

@@ -15,7 +15,7 @@ from replay.changes.envelope import Change
 from replay.dependencies.key_spaces import KeySpaces
 from replay.dependencies.write_sets import ChangeBatch, WriteSets
 from replay.logs import LogFile, PartialImages, PartialWalk
-from sqlgen.constraints import Constraints
+from sqlgen.schema import Constraints
 
 _BY_VERSION = dict[int, Sequence[str]]
 

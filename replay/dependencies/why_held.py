@@ -14,8 +14,7 @@ from replay.changes.balance import SHOWN
 from replay.changes.catalog import MASKED_KEY, any_masked
 from replay.changes.envelope import Change
 from replay.changes.position import UnitId
-from replay.changes.units import UnitSet, as_sorted
-from replay.changes.verdicts import DAMAGED, Verdict, Verdicts
+from replay.changes.units import DAMAGED, UnitSet, Verdict, Verdicts, as_sorted
 from replay.dependencies.graph import STEPS_SHOWN, Paths
 from replay.dependencies.key_spaces import KeySpace
 from replay.dependencies.passes import change_places

@@ -8,7 +8,7 @@ from typing import Protocol, runtime_checkable
 
 from replay.changes.choices import EngineName
 from replay.logs import LogFile, Split
-from replay.logs.unchanged import seen_unchanged
+from replay.logs.files import seen_unchanged
 
 
 class Job(Protocol):

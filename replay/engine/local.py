@@ -20,8 +20,7 @@ from replay.engine.contract import (
     silent,
 )
 from replay.logs import LogFile, Split
-from replay.logs.threads import Task, in_threads
-from replay.machine import cores, give_back_free
+from replay.machine import Task, cores, give_back_free, in_threads
 from replay.temp_folders import WorkFolder
 
 #: Bytes of blocks that wait until they are written into the files of their buckets.

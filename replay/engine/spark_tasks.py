@@ -232,7 +232,7 @@ def write_archive(folder: Path) -> Path:
 #: What tasks import: those of scripts and exports (a name, because the engine carries out jobs of
 #: rooms above it), and what each worker would import for its first task by itself.
 _OF_TASKS = (
-    "replay.output.jobs",
+    "replay.output.run_plan",
     "replay.output.datasets",
     "replay.output.scripts",
     "replay.engine.spark_tasks",

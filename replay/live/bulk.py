@@ -28,7 +28,7 @@ from replay.live.route import UnitGroup
 from replay.live.strict import StrictOrder
 from replay.live.target_transactions import BadStatement, Transactions
 from replay.logs import LogFile
-from replay.logs.threads import Task, in_threads
+from replay.machine import Task, in_threads
 from replay.output.steps import Script, ScriptUnit
 from replay.pipeline.plan import Plan
 from replay.pipeline.row_batch import whole_rows
@@ -41,11 +41,10 @@ from replay.targets import (
     TargetForeignKey,
 )
 from replay.targets.hazards import HazardKind, Under
-from sqlgen.constraints import Constraints, ForeignKey
 from sqlgen.literals import Policy
 from sqlgen.render.staged_merge import BY_KEY, Load, Merging, Unmergeable
 from sqlgen.render_options import shown_columns
-from sqlgen.schema import SqlType
+from sqlgen.schema import Constraints, ForeignKey, SqlType
 
 
 class RowLoads:

@@ -11,10 +11,12 @@ from replay import storage
 from replay.errors import UsageError, Where
 from replay.pipeline.request import KeySource, TargetKeys
 from replay.targets import target_of
-from sqlgen.constraints import Constraints, parse_constraints
-from sqlgen.ddl.ddl_tokens import decoded
 from sqlgen.errors import SqlgenError
-from sqlgen.schema import Table
+from sqlgen.lazy_imports import when_used
+from sqlgen.schema import Constraints, Table
+
+with when_used():  # where there is DDL
+    from sqlgen.ddl import ddl_reader, ddl_tokens
 
 #: What ``schema`` says where there are no foreign keys.
 NO_SCHEMA = "none"
@@ -47,7 +49,7 @@ def key_source(
 
 def _keys_of(url: str, tables: Sequence[Table]) -> Constraints:
     keys = target_of(url).keys(url, [table.name for table in tables])
-    return parse_constraints(keys, "postgres", tables, lenient=True)
+    return ddl_reader.parse_constraints(keys, "postgres", tables, lenient=True)
 
 
 def _keys_of_target(url: str, tables: Sequence[Table]) -> Constraints:
@@ -57,13 +59,13 @@ def _keys_of_target(url: str, tables: Sequence[Table]) -> Constraints:
 
 def _read_keys(place: str, dialect: str, encoding: str, tables: Sequence[Table]) -> Constraints:
     text, notes = schema_text(place, dialect, encoding)
-    return replace(parse_constraints(text, dialect, tables), notes=notes)
+    return replace(ddl_reader.parse_constraints(text, dialect, tables), notes=notes)
 
 
 def schema_text(place: str, dialect: str, encoding: str) -> tuple[str, tuple[str, ...]]:
     """A schema file as text, and notes on how it was read. UsageError (LR1010) for bytes that are
     no text in its code page."""
     try:
-        return decoded(storage.read_bytes(place), dialect, encoding)
+        return ddl_tokens.decoded(storage.read_bytes(place), dialect, encoding)
     except SqlgenError as error:
         raise UsageError(error.code, error.message, Where(place), error.hint) from None

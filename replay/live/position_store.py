@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from replay.changes.position import Position, UnitId, UnitPosition
-from replay.changes.verdicts import Verdict, Verdicts
+from replay.changes.units import Verdict, Verdicts
 from replay.errors import LogReplayError, Refusal, TargetError, Where, cut_to
 from replay.live import own_tables
 from replay.pipeline.positions import LogPosition

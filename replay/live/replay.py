@@ -19,8 +19,7 @@ from replay.changes.catalog import TableVersion
 from replay.changes.choices import Derived, Mode
 from replay.changes.options import ScriptOptions
 from replay.changes.position import UNIT_POSITION_FIELDS, Position, UnitId, UnitPosition
-from replay.changes.units import AppliedUnits, UnitSet
-from replay.changes.verdicts import Verdicts
+from replay.changes.units import AppliedUnits, UnitSet, Verdicts
 from replay.dependencies.baseline import StateBefore
 from replay.errors import EXIT_ERROR, EXIT_OK, EXIT_WARNING, Refusal, counted
 from replay.live.hazard_refusals import inexact_key

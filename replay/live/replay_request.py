@@ -32,8 +32,8 @@ from replay.options.keywords import (
 from replay.pipeline.points import read_point
 from replay.pipeline.request import Request, usage_errors
 from replay.targets import Session, Target, target_of
-from sqlgen.constraints import Constraints
 from sqlgen.errors import choice
+from sqlgen.schema import Constraints
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from replay.live.position_store import Store, TargetPosition
 from replay.live.route import Route, UnitGroup
 from replay.live.transaction_size import Pace
 from replay.logs import LogFile
-from replay.logs.unchanged import check_unchanged
+from replay.logs.files import check_unchanged
 from replay.output.steps import Script, ScriptUnit
 from replay.pipeline.positions import LastingNames
 from replay.targets import (

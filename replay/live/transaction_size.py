@@ -10,8 +10,7 @@ import tenacity
 from replay.arrays import Index
 from replay.changes.choices import ApplyMode as ApplyMode
 from replay.errors import TargetError
-from sqlgen.errors import settle_counts
-from sqlgen.kinds import settle_kinds
+from sqlgen.errors import settle_counts, settle_kinds
 
 #: (units, statements) that end a transaction where nothing else is named. Rows that come in
 #: together are worth it by the thousand of a table and operation; a large transaction holds its

@@ -14,10 +14,9 @@ from replay.changes.catalog import Catalog
 from replay.changes.choices import Arrival
 from replay.changes.position import HIGHEST, LOWEST, Position
 from replay.logs import Family, LogPair
-from replay.logs.files import whole
+from replay.logs.files import control_names, whole
 from replay.logs.logmaster.control import read_control
 from replay.logs.named import MARKS_BESIDE, fitting, is_control, natural
-from replay.logs.unchanged import control_names
 
 #: What marks a file that is whole, and what one that is not.
 MARKER, UNDERWAY = ".done", (".part", ".tmp", ".filepart")

@@ -14,9 +14,9 @@ from replay.changes.envelope import Change
 from replay.changes.position import Position
 from replay.errors import UsageError
 from replay.logs.description import Description
+from replay.logs.files import KnowsFiles, states_of
 from replay.logs.log_file import LogFile
 from replay.logs.readings import Checkup, nothing_open
-from replay.logs.unchanged import KnowsFiles, states_of
 
 #: What commands may need to know of a change or a log, and the options that need it.
 FACTS: dict[str, str] = {

@@ -31,13 +31,11 @@ from replay.decoding.hashes import hash_rows
 from replay.decoding.image_layouts import PlainRows
 from replay.errors import Finding, UsageError, some_of
 from replay.logs import Images, Split, Walk
-from replay.logs.files import here
+from replay.logs.files import FileState, here
 from replay.logs.indexed_envelope import IndexedEnvelope
-from replay.logs.unchanged import FileState
 from replay.logs.words import said_of
 from replay.spill import file_of, windows
-from sqlgen.constraints import Constraints
-from sqlgen.schema import Table
+from sqlgen.schema import Constraints, Table
 
 if TYPE_CHECKING:
     from sqlgen.structure import StructureChange

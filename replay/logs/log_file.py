@@ -20,7 +20,7 @@ from replay.changes.envelope import Change, Envelope
 from replay.changes.position import Position
 from replay.decoding.image_layouts import PlainRows
 from replay.errors import Finding
-from sqlgen.constraints import Constraints
+from sqlgen.schema import Constraints
 
 if TYPE_CHECKING:
     from sqlgen.structure import StructureChange

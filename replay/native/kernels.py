@@ -21,7 +21,7 @@ RENDER_ROWS = Kernel(
     fast_path_tables.SOURCES,
 )
 _LINES, _OF_LINES = "replay.native.script_lines_kernel", ("replay.native.script_lines_tables",)
-#: Statements -> the lines of a script (:mod:`replay.output.script_lines`).
+#: Statements -> the lines of a script (:mod:`replay.output.script_file`).
 PUT_LINES = Kernel(
     _LINES,
     "put_lines",

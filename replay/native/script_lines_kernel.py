@@ -133,7 +133,7 @@ def put_lines(
     then less than rows). Where ``needs`` are not empty they say for each row what else it needs, of
     which ``numbers`` says the number of the statement; ``name_starts`` and ``name_ends`` say where
     in its comment the name of each unit lies, and ``pieces`` and ``pool`` are those of
-    :class:`replay.output.script_lines.Checks`.
+    :class:`replay.output.script_file.Checks`.
     """
     place, low, high, needed, number = 0, 0, 0, 0, 0
     if head and len(needs):

@@ -1,4 +1,4 @@
-"""The numbers that :mod:`replay.output.script_lines` and its kernel tell each other."""
+"""The numbers that :mod:`replay.output.script_file` and its kernel tell each other."""
 
 from __future__ import annotations
 

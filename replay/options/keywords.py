@@ -15,10 +15,10 @@ from replay.csv_states import CsvForm
 from replay.errors import UsageError
 from replay.options.option import Several
 from replay.options.reading_options import SELECTION
-from sqlgen.constraints import Constraints
 from sqlgen.errors import SqlgenError, choice, did_you_mean
 from sqlgen.literals import Policy
 from sqlgen.render_options import RenderOptions
+from sqlgen.schema import Constraints
 
 #: One text or several.
 Words = str | Iterable[str]

@@ -35,8 +35,8 @@ from replay.pipeline.positions import LogPosition, table_ids
 from replay.pipeline.script_client import JOB, check_sizes, job_of
 from replay.storage import Place
 from replay.version import __version__
-from sqlgen.constraints import Constraints
 from sqlgen.lazy_imports import when_used
+from sqlgen.schema import Constraints
 
 if TYPE_CHECKING:
     from replay.dependencies.baseline import StateBefore

@@ -16,7 +16,7 @@ from typing import Any
 from replay.arrays import Records
 from replay.changes.choices import CascadeMode, Mode
 from replay.changes.position import Position
-from replay.changes.verdicts import Verdicts
+from replay.changes.units import Verdicts
 from replay.engine.contract import Engine
 from replay.errors import InputError, Refusal, UsageError, Where
 from replay.logs import LogFile

@@ -16,21 +16,19 @@ import pyarrow.compute as pc
 from replay.arrays import Bytes, Index, Mask
 from replay.changes.envelope import Change, distinct
 from replay.changes.options import ScriptOptions
-from replay.dependencies.key_spaces import KeySpaces, key_spaces
-from replay.dependencies.parking import parked_values, parking
+from replay.dependencies.key_spaces import KeySpaces, key_spaces, parked_values, parking
 from replay.dependencies.unique_order import OF_TWO, StatementPart
 from replay.logs import LogFile
 from replay.pipeline.chunk import ChunkChanges
 from replay.pipeline.plan import Plan, places_of
 from replay.pipeline.row_batch import whole_rows
 from sqlgen.choices import Assertion, Deferral, WhereColumns
-from sqlgen.constraints import ForeignKey
 from sqlgen.dialects import Profile, profile_named
 from sqlgen.literals import ValueProblem
 from sqlgen.render.free_keys import render_by
 from sqlgen.render_options import shown_columns
 from sqlgen.rows import Op, Rows
-from sqlgen.schema import FLOATS
+from sqlgen.schema import FLOATS, ForeignKey
 from sqlgen.statements import Rendered
 
 #: Parts of statements by which a row gets values of another one, or of none.

@@ -20,7 +20,7 @@ from replay.changes.choices import USUAL_NAME
 from replay.changes.notation import time_text
 from replay.changes.position import LOWEST, Position, UnitId
 from replay.changes.selection import Selection, limits
-from replay.changes.verdicts import Verdict, Verdicts
+from replay.changes.units import Verdict, Verdicts
 from replay.engine.contract import Engine
 from replay.errors import Refusal, UsageError, counted
 from replay.logs import CopyFacts, Family, LogFile, LogWriter
@@ -40,8 +40,7 @@ from replay.output.continuation import (
     refuse_other_options,
 )
 from replay.output.extract_bucket import CopyCounts, CopyResult
-from replay.output.jobs import write
-from replay.output.run_plan import CompletedRun, carry_out, clear
+from replay.output.run_plan import CompletedRun, carry_out, clear, write
 from replay.output.whole_folder import (
     StoredFolder,
     whole_folder,

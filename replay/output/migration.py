@@ -22,12 +22,11 @@ from replay.output.whole_folder import whole_folder, write_manifest
 from replay.pipeline.plan import Plan
 from replay.storage import Place
 from replay.version import __version__
-from sqlgen.constraints import Constraints
 from sqlgen.ddl.schema_file import Declared
 from sqlgen.ddl.schema_script import SchemaScript, schema_script
 from sqlgen.dialects import Profile, profile_named
 from sqlgen.mapping import TableMap
-from sqlgen.schema import Table
+from sqlgen.schema import Constraints, Table
 from sqlgen.script import search_path
 
 SCHEMA, LOAD, REDO, FOREIGN_KEYS, IDENTITIES, VERIFY, STEPS = (

@@ -21,8 +21,7 @@ from replay.changes.position import (
     UNIT_POSITION_FIELDS,
     sortable,
 )
-from replay.changes.units import UnitSet, as_sorted, unit_texts
-from replay.changes.verdicts import Verdicts
+from replay.changes.units import UnitSet, Verdicts, as_sorted, unit_texts
 from replay.dependencies.analysis import Resolution, resolve_incomplete
 from replay.dependencies.cascade import written_dependents
 from replay.dependencies.graph import ranges
@@ -31,8 +30,7 @@ from replay.dependencies.why_held import key_texts
 from replay.engine.contract import Engine
 from replay.errors import counted
 from replay.logs import LogFile
-from replay.output.jobs import write
-from replay.output.run_plan import CompletedRun, analysis_of
+from replay.output.run_plan import CompletedRun, analysis_of, write
 from replay.output.whole_folder import StoredFolder, write_manifest
 from replay.pipeline.plan import BucketResult, Plan, UnitDecisions
 from replay.pipeline.scan import INCOMPLETE_UNIT, UNPROVEN_UNIT

@@ -22,16 +22,14 @@ import pyarrow.compute as pc
 
 from replay.changes.balance import Tally
 from replay.changes.selection import REASONS
-from replay.changes.units import UnitSet
-from replay.changes.verdicts import Verdicts
+from replay.changes.units import UnitSet, Verdicts
 from replay.dependencies.baseline import StateBefore
 from replay.engine.contract import Engine
 from replay.errors import UsageError
 from replay.logs import LogFile
 from replay.output.bundle import raise_for, selection_warnings
 from replay.output.formats import Dataset, Datasets, batches, format_of, structure_dataset
-from replay.output.jobs import write
-from replay.output.run_plan import carry_out, damaged_units
+from replay.output.run_plan import carry_out, damaged_units, write
 from replay.pipeline.plan import BucketResult, Plan, UnitDecisions
 from replay.pipeline.request import Request
 

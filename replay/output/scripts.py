@@ -24,8 +24,7 @@ from replay.errors import Finding
 from replay.logs import LogFile
 from replay.native import machine_code
 from replay.output.delete_and_reinsert import RowParts
-from replay.output.script_file import Sink, Written, pace_of
-from replay.output.script_lines import Checks, comments_of, traces_of
+from replay.output.script_file import Checks, Sink, Written, comments_of, pace_of, traces_of
 from replay.pipeline.chunk import FAILED, Chunk, ChunkChanges, joined, uncommitted_of
 from replay.pipeline.partition import BucketReader
 from replay.pipeline.plan import BucketResult, Plan, WrittenFile, places_of

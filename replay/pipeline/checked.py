@@ -15,7 +15,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from replay.options.keywords import check_words
 from replay.pipeline.request import usage_errors
-from sqlgen.kinds import checked_kinds, kinds_of
+from sqlgen.errors import checked_kinds, kinds_of
 
 Given = ParamSpec("Given")
 Result = TypeVar("Result")

@@ -20,8 +20,7 @@ from typing import Any, Self
 from replay import storage
 from replay.errors import InputError
 from replay.logs import LogFile
-from replay.logs.files import mapped
-from replay.logs.unchanged import check_unchanged, file_version
+from replay.logs.files import check_unchanged, file_version, mapped
 
 #: Files of more bytes than this are digested by ranges.
 WHOLE_BYTES = 1 << 30

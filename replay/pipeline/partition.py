@@ -37,7 +37,7 @@ from replay.changes.selection import (
     RecordFacts,
     decide,
 )
-from replay.changes.verdicts import Verdict
+from replay.changes.units import Verdict
 from replay.errors import Finding, Where
 from replay.logs import Images, LogFile, where_of
 from replay.pipeline.chunk import (

@@ -32,16 +32,15 @@ from replay.changes.selection import (
     Selection,
     VerdictCodes,
 )
-from replay.changes.units import AppliedUnits, UnitTable, unit_column
-from replay.changes.verdicts import Verdicts
+from replay.changes.units import AppliedUnits, UnitTable, Verdicts, unit_column
 from replay.decoding.hashes import unit_hash
 from replay.engine.contract import Engine
 from replay.errors import UsageError
 from replay.logs import LogFile, Split
-from replay.logs.unchanged import seen_unchanged
+from replay.logs.files import seen_unchanged
 from replay.pipeline.input_digests import FileDigest
 from replay.pipeline.range_walk import SAMPLE_EVERY, LogIndex, index_by_tasks, sampled
-from sqlgen.constraints import Constraints
+from sqlgen.schema import Constraints
 
 if TYPE_CHECKING:
     from sqlgen.type_capacity import ValueLimit

@@ -33,13 +33,12 @@ from replay.changes.position import (
     unit_positions,
 )
 from replay.changes.selection import INCOMPLETE
-from replay.changes.units import AppliedUnits, UnitSet, unit_column
-from replay.changes.verdicts import Verdict, Verdicts
+from replay.changes.units import AppliedUnits, UnitSet, Verdict, Verdicts, unit_column
 from replay.decoding.hashes import hash_rows
 from replay.errors import InputError, Where, counted
 from replay.logs import LogFile, MadeOfLogs, Split
+from replay.logs.files import DIGITS, control_name
 from replay.logs.indexed_log import IndexedLog
-from replay.logs.unchanged import DIGITS, control_name
 from replay.pipeline.input_digests import FileDigest, file_digest
 from replay.pipeline.plan import Plan
 from replay.pipeline.scan import HeaderBlock, headers, judged_headers

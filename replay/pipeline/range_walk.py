@@ -29,8 +29,8 @@ from replay.changes.selection import RecordFacts, Selection, decide
 from replay.engine.contract import SPLIT_BYTES, Engine
 from replay.errors import InputError
 from replay.logs import LogFile, Split
+from replay.logs.files import KnowsFiles
 from replay.logs.log_file import RangedLog
-from replay.logs.unchanged import KnowsFiles
 from replay.pipeline.input_digests import RANGE_BYTES, WHOLE_BYTES, FileDigest, digest_of_ranges
 
 

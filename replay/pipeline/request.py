@@ -25,29 +25,27 @@ from replay.logs import (
     PartialImages,
     source_named,
 )
-from replay.logs.capabilities import check_needs, check_told
+from replay.pipeline.mapped_catalog import of_one_table, with_unique_keys
 from replay.pipeline.request_checks import (
+    applied_history,
     asserting,
     check_cascades,
     check_columns,
+    check_needs,
     check_statements,
-    taken_versions,
-)
-from replay.pipeline.request_notes import (
-    applied_history,
+    check_told,
     key_notes,
     no_foreign_keys,
     none_stated,
     strange_schema,
+    taken_versions,
     unread_keys,
 )
 from replay.pipeline.script_client import with_client
-from replay.pipeline.unique_keys import of_one_table, with_unique_keys
 from sqlgen.choices import RealPolicy
-from sqlgen.constraints import Constraints
 from sqlgen.errors import SqlgenError, choice
 from sqlgen.lazy_imports import when_used
-from sqlgen.schema import Table
+from sqlgen.schema import Constraints, Table
 
 if TYPE_CHECKING:
     from replay.pipeline.plan import Plan

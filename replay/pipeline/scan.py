@@ -44,7 +44,7 @@ from replay.changes.selection import (
     decide_copy,
     held_by_flags,
 )
-from replay.changes.verdicts import Verdict
+from replay.changes.units import Verdict
 from replay.errors import Finding
 from replay.logs import LogFile, LosesCascades, Split, where_of
 from replay.logs.record_facts import other_versions

@@ -18,8 +18,7 @@ from replay.reports.history import Version
 from replay.reports.layout import Report
 from replay.reports.relations import Relations
 from sqlgen.choices import Choices
-from sqlgen.errors import choice, settle_counts
-from sqlgen.kinds import checked_kinds, settle_kinds
+from sqlgen.errors import checked_kinds, choice, settle_counts, settle_kinds
 
 if TYPE_CHECKING:
     from replay.pipeline.points import Point

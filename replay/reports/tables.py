@@ -13,14 +13,16 @@ from replay.live.keys import NO_SCHEMA, schema_text
 from replay.output import structure
 from replay.pipeline.mapped_catalog import MappingFile, table_map
 from replay.pipeline.request import Demand, Request, make_request
-from replay.pipeline.request_checks import named_tables
-from replay.pipeline.request_notes import unread_keys
+from replay.pipeline.request_checks import named_tables, unread_keys
 from replay.reports.log_queries import Asked
 from replay.storage import is_database
-from sqlgen.constraints import Constraints, parse_constraints
 from sqlgen.ddl.schema_file import Declared, parse_declared, whole_tables
 from sqlgen.ddl.schema_script import SchemaScript, schema_script
-from sqlgen.schema import Table
+from sqlgen.lazy_imports import when_used
+from sqlgen.schema import Constraints, Table
+
+with when_used():  # where there is DDL
+    from sqlgen.ddl import ddl_reader
 
 
 @dataclass(frozen=True)
@@ -109,7 +111,10 @@ def whole_schema(
     defined, undefined = whole_tables(text, dialect)
     more = _beside(request, logged, defined)
     every = [*logged, *more]
-    known, found = request.constraints, parse_constraints(text, dialect, every, lenient=True)
+    known, found = (
+        request.constraints,
+        ddl_reader.parse_constraints(text, dialect, every, lenient=True),
+    )
     mapping = request.options.mapping
     if mapping is not None:
         mapping.check_masks(found, every)

@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from sqlgen.constraints import ACTIONS, Constraints, ForeignKey
 from sqlgen.ddl.ddl_clauses import (
     MYSQLS,
     PERIOD,
@@ -18,7 +17,7 @@ from sqlgen.ddl.ddl_clauses import (
 )
 from sqlgen.errors import SqlgenError
 from sqlgen.names import alike
-from sqlgen.schema import Table
+from sqlgen.schema import ACTIONS, Constraints, ForeignKey, Table
 
 #: Why a constraint is left out that the database does not see to.
 NOT_ENFORCED = "NOT ENFORCED, so the database neither checks it nor acts on it"

@@ -29,7 +29,7 @@ from sqlgen.ddl.ddl_tokens import (
 )
 from sqlgen.errors import SqlgenError
 from sqlgen.lazy_imports import sqlglot
-from sqlgen.schema import Table
+from sqlgen.schema import Constraints, Table
 
 #: The dialects that sqlglot has from us.
 OWN_DIALECTS = ("db2", "soliddb")
@@ -113,6 +113,17 @@ def read_schema(
                 f"Name one of: {', '.join(sorted(known))}",
             )
     return _FileReader(text, dialect, tables).read(lenient)
+
+
+def parse_constraints(
+    text: str, dialect: str, tables: Sequence[Table], lenient: bool = False
+) -> Constraints:
+    """The keys that the DDL statements in ``text`` state about ``tables``.
+
+    SqlgenError LR1010 when nothing in the text is understood as SQL of the dialect, or a key names
+    a column that the log's table does not have; a ``lenient`` reader passes over such a key.
+    """
+    return read_schema(text, dialect, tuple(tables), lenient).constraints
 
 
 class _FileReader(TableReader):

@@ -8,14 +8,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlgen import ddl
-from sqlgen.constraints import Constraints, ForeignKey
 from sqlgen.ddl import TableIndex, TypeNote, type_rule
 from sqlgen.ddl.schema_file import Declared, column_clauses
 from sqlgen.dialects import EXACT, Profile
 from sqlgen.errors import SqlgenError
 from sqlgen.lazy_imports import exp
 from sqlgen.names import alike, check_collisions, identifier, table_expression
-from sqlgen.schema import Column, Table
+from sqlgen.schema import Column, Constraints, ForeignKey, Table
 from sqlgen.script import search_path
 
 #: Dialects that can add a foreign key to a table that is there.

@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 
 from replay import spill
-from replay.changes import verdicts
+from replay.changes import units
 from replay.changes.position import POSITION, Position, UnitId
-from replay.changes.units import UnitCommits, UnitSet, unit_column
-from replay.changes.verdicts import Verdict, Verdicts
+from replay.changes.units import UnitCommits, UnitSet, Verdict, Verdicts, unit_column
 
 #: Zero bytes at the end must count.
 UNITS = [
@@ -61,7 +60,7 @@ def test_what_is_put_last_counts(seed: int) -> None:
 def test_verdicts(seed: int, budget: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of any length and any letters, as many as there are."""
     monkeypatch.setattr(spill, "BUDGET", budget)
-    monkeypatch.setattr(verdicts, "_TOGETHER", 3)
+    monkeypatch.setattr(units, "_TOGETHER", 3)
     chance = random.Random(seed)
     texts = ["", "ä", "\udc80 broken", "long " * 20, *map(str, range(30))]
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from replay.cli.main import main
-from replay.cli.named_log import settle_log
 from replay.cli.parser import parse
+from replay.cli.request import settle_log
 from replay.logs import FAMILIES, source_named
-from replay.logs.recognized import recognized
+from replay.logs.named import recognized
 from tests.support.family_logs import FamilyLog, db2luw, logmaster_load, soliddb
 
 SMALL = ("small.ctl", "small.dat")

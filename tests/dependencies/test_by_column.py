@@ -14,8 +14,8 @@ from replay.changes.selection import Selection
 from replay.cli.main import main
 from replay.errors import Refusal
 from replay.output.bundle import Bundle
-from sqlgen.constraints import Constraints
 from sqlgen.render_options import RenderOptions
+from sqlgen.schema import Constraints
 from tests.support.logbuilder import ACCT, Col, LogBuilder, Tab, Unit, acct, statements
 
 

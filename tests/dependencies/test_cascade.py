@@ -15,7 +15,7 @@ from replay.dependencies.cascade import limits_changes
 from replay.errors import Refusal
 from replay.native import machine_code
 from replay.output.bundle import Bundle
-from sqlgen.constraints import Constraints, ForeignKey
+from sqlgen.schema import Constraints, ForeignKey
 from tests.support.history import CHILD, PARENT
 from tests.support.logbuilder import ACCT, Col, LogBuilder, Tab, Unit, acct, statements
 

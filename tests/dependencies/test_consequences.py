@@ -25,7 +25,7 @@ from replay.dependencies.links import Link
 from replay.dependencies.write_sets import ChangeBatch
 from replay.errors import Refusal, UsageError
 from replay.output.bundle import Bundle
-from sqlgen.constraints import Constraints
+from sqlgen.schema import Constraints
 from tests.support.history import CHILD, PARENT
 from tests.support.logbuilder import ACCT, LogBuilder, Unit, acct, statements
 

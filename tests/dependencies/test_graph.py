@@ -35,9 +35,9 @@ from replay.errors import Refusal, Where
 from replay.logs.logmaster.opening import open_log
 from replay.output.bundle import Bundle
 from replay.pipeline.plan import make_plan
-from sqlgen.constraints import Constraints, ForeignKey, parse_constraints
+from sqlgen.ddl.ddl_reader import parse_constraints
 from sqlgen.render_options import RenderOptions
-from sqlgen.schema import Column, SqlType, Table
+from sqlgen.schema import Column, Constraints, ForeignKey, SqlType, Table
 from tests.support.history import CHILD, DEPT, EMP, LOOSE, PARENT
 from tests.support.logbuilder import ACCT, LogBuilder, Unit, acct, statements
 

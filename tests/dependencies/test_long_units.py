@@ -22,7 +22,7 @@ from replay.logs.logmaster.opening import open_log
 from replay.logs.logmaster.reader import LogmasterLog
 from replay.pipeline.scan import sort_records
 from sqlgen.choices import Deferral
-from sqlgen.constraints import Constraints
+from sqlgen.schema import Constraints
 from tests.support.logbuilder import Col, LogBuilder, Tab
 
 TABLE = Tab(

@@ -23,7 +23,7 @@ import pytest
 
 import replay
 from replay import spill
-from replay.changes import balance, verdicts
+from replay.changes import balance, units
 from replay.changes.position import (
     POSITION,
     UNIT,
@@ -199,7 +199,7 @@ INCOMPLETE_LOG = (
 def all_in_files(set_value: Callable[[Any, str, int], None]) -> None:
     """Columns of a few bytes lie in files, and whatever is done together is done of few."""
     set_value(spill, "BUDGET", 8)
-    set_value(verdicts, "_TOGETHER", 3)
+    set_value(units, "_TOGETHER", 3)
     set_value(quarantine, "_TOGETHER", 7)
     set_value(analysis, "TOGETHER", 40)
     set_value(graphs, "PART", 6)

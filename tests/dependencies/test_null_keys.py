@@ -12,7 +12,7 @@ import pytest
 import replay
 from replay.changes.options import ScriptOptions
 from sqlgen.choices import Assertion
-from sqlgen.constraints import Constraints
+from sqlgen.schema import Constraints
 from tests.support.logbuilder import ACCT, LogBuilder, acct, statements
 
 #: Names of rows by key; the name is unique.

@@ -15,9 +15,9 @@ from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
 from replay.errors import LogReplayError
 from sqlgen.choices import Assertion, WhereColumns
-from sqlgen.constraints import Constraints, ForeignKey, parse_constraints
+from sqlgen.ddl.ddl_reader import parse_constraints
 from sqlgen.render_options import RenderOptions
-from sqlgen.schema import Column, SqlType, Table
+from sqlgen.schema import Column, Constraints, ForeignKey, SqlType, Table
 from tests.support.history import CHILD, LOOSE, PARENT
 from tests.support.logbuilder import LogBuilder, statements, text_of
 

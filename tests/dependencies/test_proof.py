@@ -19,7 +19,7 @@ from replay.cli.main import main
 from replay.errors import InputError, TargetError
 from replay.output.bundle import Bundle, write_bundle
 from replay.output.initial_load import proof_in
-from sqlgen.constraints import Constraints, ForeignKey
+from sqlgen.schema import Constraints, ForeignKey
 from tests.support.history import CHILD, LOOSE, PARENT
 from tests.support.logbuilder import ACCT, LogBuilder, Tab, Unit, acct
 

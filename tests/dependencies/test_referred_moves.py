@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from replay.output.bundle import Bundle
-from sqlgen.constraints import Constraints, ForeignKey
+from sqlgen.schema import Constraints, ForeignKey
 from tests.logs.events import test_rules as events
 from tests.logs.events.builder import Topic
 from tests.logs.events.test_rules import log

@@ -12,7 +12,7 @@ import pytest
 
 from replay.changes.options import ScriptOptions
 from replay.output.bundle import Bundle
-from sqlgen.constraints import Constraints, ForeignKey
+from sqlgen.schema import Constraints, ForeignKey
 from tests.support.history import CHILD, LOOSE, PARENT
 from tests.support.logbuilder import ACCT, LogBuilder, acct, statements
 

@@ -17,7 +17,7 @@ from replay.engine import local
 from replay.errors import InputError
 from replay.logs.logmaster.opening import open_log
 from replay.output.bundle import write_bundle
-from replay.output.jobs import write
+from replay.output.run_plan import write
 from replay.pipeline.plan import make_plan
 
 

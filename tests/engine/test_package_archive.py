@@ -13,7 +13,7 @@ from tests.support.places import ROOT
 _ALL = """
 import sys, replay
 assert sys.argv[1] in replay.__file__, replay.__file__
-import replay.output.jobs, replay.native.fast_path_kernel, replay.engine.spark_tasks
+import replay.output.run_plan, replay.native.fast_path_kernel, replay.engine.spark_tasks
 for family in ("logmaster", "db2luw", "soliddb"):
     __import__(f"replay.logs.{family}.family")
 """

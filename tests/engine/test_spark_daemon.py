@@ -23,7 +23,7 @@ from pyspark import daemon
 
 def manager():
     inherited = set(sys.modules)
-    import replay.output.datasets, replay.output.jobs, replay.output.scripts
+    import replay.output.datasets, replay.output.run_plan, replay.output.scripts
     import replay.engine.spark_tasks
     import sqlglot, numpy.ma, dateutil.relativedelta  # which are imported where they are used
     print(len(inherited), *sorted(set(sys.modules) - inherited | {"pandas"} & inherited))

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from replay import machine as threads_module
 from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
 from replay.engine import local
-from replay.logs import threads as threads_module
 from replay.logs.logmaster.opening import open_log
-from replay.logs.threads import Task, in_threads
-from replay.output.jobs import write
+from replay.machine import Task, in_threads
+from replay.output.run_plan import write
 from replay.pipeline.plan import make_plan
 from tests.support.logbuilder import ACCT, LogBuilder, acct
 

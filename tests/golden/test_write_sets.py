@@ -17,8 +17,8 @@ from replay.dependencies.passes import EdgeJob
 from replay.dependencies.write_sets import TOUCH, ChangeBatch, KeyRole, WriteSets
 from replay.logs.logmaster.opening import open_log
 from replay.logs.logmaster.reader import LogmasterLog
-from sqlgen.constraints import Constraints, ForeignKey
 from sqlgen.render_options import RenderOptions
+from sqlgen.schema import Constraints, ForeignKey
 from tests.support.history import CHILD, LOOSE, PARENT
 from tests.support.logbuilder import Col, LogBuilder, Tab, generation, lrsn
 

@@ -21,11 +21,11 @@ from replay.live import replay as live
 from replay.live.bulk import RowLoads
 from replay.logs.logmaster.opening import open_log
 from replay.targets import Session, target_named
-from sqlgen.constraints import Constraints
 from sqlgen.literals import Policy
 from sqlgen.render.staged_merge import Load
 from sqlgen.render_options import RenderOptions
 from sqlgen.rows import Op
+from sqlgen.schema import Constraints
 from tests.support.few import few
 from tests.support.history import SCHEMA, Maker
 from tests.support.logbuilder import Col, LogBuilder, Tab

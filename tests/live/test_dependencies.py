@@ -19,7 +19,7 @@ from replay.cli.main import main
 from replay.logs.logmaster.opening import open_log
 from replay.output.bundle import Bundle
 from replay.targets import target_named
-from sqlgen.constraints import parse_constraints
+from sqlgen.ddl.ddl_reader import parse_constraints
 from tests.support.history import DEPT, EMP, LOOSE, PARENT
 from tests.support.logbuilder import LogBuilder
 from tests.support.states import compare_states

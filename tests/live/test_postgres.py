@@ -14,11 +14,10 @@ from replay.cli.main import main
 from replay.errors import InputError, TargetError, UsageError
 from replay.targets import ConnectionLost, postgres_session, target_named
 from replay.targets.postgres import POSTGRES as postgres
-from sqlgen.constraints import Constraints
 from sqlgen.ddl.schema_file import parse_declared
 from sqlgen.ddl.schema_script import schema_script
 from sqlgen.dialects import profile_named
-from sqlgen.schema import Column, SqlType, Table
+from sqlgen.schema import Column, Constraints, SqlType, Table
 from tests.support.logbuilder import Col, LogBuilder, Tab
 from tests.support.states import compare_states
 

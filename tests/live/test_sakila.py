@@ -12,8 +12,8 @@ import replay
 from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
 from replay.targets import target_named
-from sqlgen.constraints import Constraints
 from sqlgen.render_options import RenderOptions
+from sqlgen.schema import Constraints
 from tests.support.few import few
 from tests.support.states import compare_states
 

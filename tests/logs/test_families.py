@@ -14,7 +14,7 @@ from replay.changes.selection import Selection
 from replay.cli.main import main
 from replay.errors import Refusal, UsageError
 from replay.logs import FACTS, FAMILIES, Capabilities, Family, Inputs, source_named
-from replay.logs.capabilities import check_needs, needed
+from replay.pipeline.request_checks import check_needs, needed
 from tests.support.words import of_log_master
 
 ASKING = {

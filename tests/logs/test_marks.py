@@ -18,7 +18,7 @@ from replay.errors import InputError, UsageError
 from replay.logs.marks import Mark, add_mark, read_marks
 from replay.logs.named import MARKS_BESIDE
 from replay.targets import target_named
-from sqlgen.constraints import Constraints
+from sqlgen.schema import Constraints
 from tests.support.logbuilder import ACCT, LogBuilder, acct, lrsn, rba, statements
 
 _NO_KEYS = Constraints(complete=True)

@@ -21,7 +21,7 @@ from replay.errors import InputError, UsageError
 from replay.logs import LogFile, Split
 from replay.logs.logmaster.opening import open_log
 from replay.output.bundle import write_bundle
-from replay.output.jobs import RenderJob, write
+from replay.output.run_plan import RenderJob, write
 from replay.pipeline.plan import make_plan
 from tests.support.made_engine import MadeEngine
 

@@ -14,7 +14,7 @@ from replay.cli.main import main
 from replay.errors import InputError, LogReplayError, UsageError
 from replay.logs import LogPair
 from replay.output.bundle import Bundle
-from sqlgen.constraints import Constraints
+from sqlgen.schema import Constraints
 from tests.support.cutlogs import with_end, write_pair
 from tests.support.logbuilder import ACCT, LogBuilder, acct, frame, lrsn
 

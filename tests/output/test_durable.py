@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from replay.cli.main import main
-from replay.output import jobs
+from replay.output import run_plan
 from replay.storage import durable
 from replay.storage.durable import write_file
 from tests.support.logbuilder import ACCT, LogBuilder, acct
@@ -102,7 +102,7 @@ def test_the_disk_begins_with_what_is_whole(
         begun.append(path.name)
         assert path.stat().st_size
 
-    monkeypatch.setattr(jobs, "begin_to_sync", beginning)
+    monkeypatch.setattr(run_plan, "begin_to_sync", beginning)
     out = tmp_path / "out"
     assert main(["redo", *log, "--records-per-file", "1", "--out", str(out)]) == 0
     assert sorted(begun) == sorted(path.name for path in out.glob("*.sql"))

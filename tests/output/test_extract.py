@@ -15,7 +15,7 @@ from replay.logs import LogPair
 from replay.logs.logmaster.control import ControlFile, read_control
 from replay.logs.logmaster.opening import open_log
 from replay.output.bundle import Bundle
-from sqlgen.constraints import Constraints
+from sqlgen.schema import Constraints
 from tests.support.cutlogs import cut_log, with_end, write_pair
 from tests.support.logbuilder import (
     ACCT,

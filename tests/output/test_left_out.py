@@ -15,9 +15,9 @@ from replay.changes.selection import Selection
 from replay.cli.main import main
 from replay.native import machine_code
 from replay.output.bundle import Bundle
-from sqlgen.constraints import Constraints
 from sqlgen.dialects import BUILT_IN, profile_named
 from sqlgen.render_options import RenderOptions
+from sqlgen.schema import Constraints
 from tests.support.few import few
 from tests.support.logbuilder import Col, LogBuilder, Tab, text_of
 

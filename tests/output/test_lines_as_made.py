@@ -13,13 +13,13 @@ import pytest
 import replay
 from replay.changes.options import ScriptOptions
 from replay.native import machine_code
-from replay.output import script_file, script_lines
+from replay.output import script_file
 from replay.output.script_file import Sink, Written
 from replay.pipeline import partition
 from sqlgen import row_checks
 from sqlgen.choices import Assertion
-from sqlgen.constraints import Constraints
 from sqlgen.render_options import RenderOptions
+from sqlgen.schema import Constraints
 from tests.support import solidsakila
 from tests.support.logbuilder import ACCT, LogBuilder, acct
 from tests.support.solidbuilder import Framing, write_catalog, write_rows
@@ -111,9 +111,9 @@ def test_the_script_is_the_same(
         write(self, part)
 
     monkeypatch.setattr(Sink, "write", told)
-    assert script_lines.available_here()
-    for at_once in (script_lines._AT_ONCE, 1, 700):  # all lines, each alone, and some: within units
-        monkeypatch.setattr(script_lines, "_AT_ONCE", at_once)
+    assert script_file.available_here()
+    for at_once in (script_file._AT_ONCE, 1, 700):  # all lines, each alone, and some: within units
+        monkeypatch.setattr(script_file, "_AT_ONCE", at_once)
         assert text_of(tmp_path, log, mode, options) == joined
     assert joined
     assert picked

@@ -22,9 +22,9 @@ from replay.output.bundle import Bundle
 from replay.targets import target_named
 from sqlgen import row_checks
 from sqlgen.choices import Assertion
-from sqlgen.constraints import Constraints
 from sqlgen.dialects import BUILT_IN, LABEL, profile_named
 from sqlgen.render_options import RenderOptions
+from sqlgen.schema import Constraints
 from tests.support.client_readers import inlined_compound, statements_of_clp
 from tests.support.engines import Place, statements_of
 from tests.support.few import few

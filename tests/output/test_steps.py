@@ -14,7 +14,7 @@ from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
 from replay.engine import local
 from replay.logs.logmaster.opening import open_log
-from replay.output.jobs import write
+from replay.output.run_plan import write
 from replay.output.steps import Script, scripts_of_folder
 from replay.pipeline.plan import make_plan
 

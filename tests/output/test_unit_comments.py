@@ -12,8 +12,8 @@ import pytest
 from replay.decoding.layout import Field, FieldKind, Layout
 from replay.logs.logmaster.headers import Headers
 from replay.logs.logmaster.opening import open_log
-from replay.output import script_lines
-from replay.output.script_lines import UnitComments, comments_of, traces_of
+from replay.output import script_file
+from replay.output.script_file import UnitComments, comments_of, traces_of
 from sqlgen.script import unit_names
 from tests.support.logbuilder import ACCT, LogBuilder, acct
 
@@ -69,7 +69,7 @@ def made(tmp_path: Path) -> Made:
 
 def said(comments: UnitComments) -> tuple[list[str], list[str]]:
     """The comments, and the names that lie in them."""
-    octets, _ = script_lines.parts_of(comments.text)
+    octets, _ = script_file.parts_of(comments.text)
     low, high = comments.names()
     names = [bytes(octets[start:end]).decode() for start, end in zip(low, high, strict=True)]
     return comments.text.to_pylist(), names

@@ -22,12 +22,11 @@ from replay.pipeline import partition
 from replay.pipeline.mixed_rows import MixedChanges, MixedRows, MixedStatements
 from replay.pipeline.row_batch import OPS
 from replay.pipeline.rows import RowDecoder
-from sqlgen.constraints import Constraints
 from sqlgen.dialects import profile_named
 from sqlgen.mapping import TableMap, TableMapping
 from sqlgen.masking import mask_key
 from sqlgen.render_options import RenderOptions
-from sqlgen.schema import SqlType
+from sqlgen.schema import Constraints, SqlType
 from tests.pipeline.test_fast_path import (
     EBCDIC,
     GREEK,

@@ -14,7 +14,7 @@ import pytest
 import replay
 from replay.errors import InputError
 from replay.live.target_transactions import Transactions
-from replay.output.jobs import RenderJob
+from replay.output.run_plan import RenderJob
 from tests.support import family_logs, small_target
 from tests.support.family_logs import FamilyLog
 

@@ -11,7 +11,7 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import ParseError, UnsupportedError
 
-from sqlgen.constraints import parse_constraints
+from sqlgen.ddl.ddl_reader import parse_constraints
 from sqlgen.schema import Column, SqlType, Table
 from tests.support.places import FIXTURES, GOLDEN
 

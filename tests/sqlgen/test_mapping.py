@@ -9,7 +9,6 @@ from dataclasses import replace
 import pyarrow as pa
 import pytest
 
-from sqlgen.constraints import Constraints, ForeignKey
 from sqlgen.dialects import profile_named
 from sqlgen.errors import SqlgenError
 from sqlgen.mapping import TableMap
@@ -18,7 +17,7 @@ from sqlgen.masking import mask_key
 from sqlgen.render import upsert
 from sqlgen.render_options import RenderOptions
 from sqlgen.rows import Op, Rows
-from sqlgen.schema import Column, SqlType, Table
+from sqlgen.schema import Column, Constraints, ForeignKey, SqlType, Table
 from sqlgen.statements import render
 
 POSTGRES = profile_named("postgres")

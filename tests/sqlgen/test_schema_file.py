@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import pytest
 
-from sqlgen.constraints import Constraints
 from sqlgen.ddl.schema_file import parse_declared
 from sqlgen.ddl.schema_script import SchemaScript, schema_script
 from sqlgen.dialects import BUILT_IN, profile_named
@@ -15,7 +14,7 @@ from sqlgen.errors import SqlgenError
 from sqlgen.mapping_file import parse_mapping
 from sqlgen.masking import mask_key
 from sqlgen.render_options import RenderOptions
-from sqlgen.schema import Column, SqlType, Table
+from sqlgen.schema import Column, Constraints, SqlType, Table
 
 TABLE = Table(
     "S",

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from sqlgen.constraints import Constraints, parse_constraints
+from sqlgen.ddl.ddl_reader import parse_constraints
 from sqlgen.ddl.ddl_tokens import decoded, statements
 from sqlgen.ddl.schema_file import parse_declared
 from sqlgen.dialects import BUILT_IN, profile_named
 from sqlgen.errors import SqlgenError
-from sqlgen.schema import Column, SqlType, Table
+from sqlgen.schema import Column, Constraints, SqlType, Table
 from tests.support.examples import examples
 from tests.support.places import FIXTURES
 

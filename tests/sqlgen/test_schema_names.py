@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import pytest
 
-from sqlgen.constraints import Constraints, parse_constraints
+from sqlgen.ddl.ddl_reader import parse_constraints
 from sqlgen.ddl.schema_file import defined_tables, parse_declared
-from sqlgen.schema import Column, SqlType, Table
+from sqlgen.schema import Column, Constraints, SqlType, Table
 
 PAIR = {"P.T": "A B", "P.U": "A B"}
 

@@ -12,11 +12,10 @@ import pytest
 import sqlglot
 
 from replay.cli.main import main
-from sqlgen.constraints import Constraints, ForeignKey
 from sqlgen.ddl.schema_script import schema_script
 from sqlgen.dialects import BUILT_IN, profile_named
 from sqlgen.errors import SqlgenError
-from sqlgen.schema import Column, SqlType, Table
+from sqlgen.schema import Column, Constraints, ForeignKey, SqlType, Table
 
 DEPT = Table(
     "APP",

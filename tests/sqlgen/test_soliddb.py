@@ -13,7 +13,7 @@ from sqlglot import exp
 from sqlglot.errors import ParseError, UnsupportedError
 
 from sqlgen import soliddb
-from sqlgen.constraints import parse_constraints
+from sqlgen.ddl.ddl_reader import parse_constraints
 from sqlgen.schema import Column, SqlType, Table
 from sqlgen.soliddb.parser import TYPES
 from tests.support.places import GOLDEN

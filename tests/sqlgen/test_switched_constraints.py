@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from sqlgen.constraints import Constraints, parse_constraints
-from sqlgen.schema import Column, SqlType, Table
+from sqlgen.ddl.ddl_reader import parse_constraints
+from sqlgen.schema import Column, Constraints, SqlType, Table
 from tests.support.few import few
 
 TABLES = [

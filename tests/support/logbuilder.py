@@ -27,7 +27,7 @@ from replay.changes.selection import Selection
 from replay.decoding.layout import FieldKind, Layout, layout
 from replay.logs.logmaster.layouts import DLCI, DLDS, DLGE, DTBI, LLDF, XHDF, XTYP
 from replay.output.bundle import Bundle
-from sqlgen.constraints import Constraints
+from sqlgen.schema import Constraints
 from tests.support import encoders
 
 Row = Sequence[Any]

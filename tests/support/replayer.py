@@ -39,8 +39,8 @@ from replay.live.transaction_size import ApplyMode, Pace
 from replay.logs.logmaster.opening import open_log
 from replay.pipeline.mapped_catalog import mapped_log, mapping_file, table_map
 from replay.targets import Session, Target, target_of
-from sqlgen.constraints import Constraints
 from sqlgen.render_options import RenderOptions
+from sqlgen.schema import Constraints
 
 #: The answer where the point of a blow was never reached.
 MISSED = 98

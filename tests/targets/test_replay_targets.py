@@ -19,7 +19,7 @@ from replay.csv_states.state_csv import first_line
 from replay.logs.logmaster.opening import open_log
 from replay.targets import Target, target_named
 from replay.targets.states import state_tables
-from sqlgen.constraints import parse_constraints
+from sqlgen.ddl.ddl_reader import parse_constraints
 from sqlgen.schema import Column, SqlType, Table
 from tests.support.engines import typed
 from tests.support.servers import kinds, server_of

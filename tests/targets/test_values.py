@@ -14,14 +14,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sqlgen import ddl
-from sqlgen.constraints import Constraints
 from sqlgen.ddl.schema_file import parse_declared
 from sqlgen.ddl.schema_script import schema_script
 from sqlgen.dialects import profile_named
 from sqlgen.dialects.reserved_words import RESERVED
 from sqlgen.render_options import RenderOptions
 from sqlgen.rows import Op, Rows
-from sqlgen.schema import ARROW_TYPES, Column, SqlType, Table
+from sqlgen.schema import ARROW_TYPES, Column, Constraints, SqlType, Table
 from sqlgen.statements import render
 from tests.sqlgen.test_schema_file import DB2, TABLE
 from tests.support.engines import Engine, Place, shape, state

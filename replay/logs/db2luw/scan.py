@@ -14,8 +14,7 @@ from replay.logs.db2luw import layouts
 from replay.logs.db2luw.endings import endings_of
 from replay.logs.db2luw.framing import LuwShape, OpenedFile, walked
 from replay.logs.db2luw.layouts import DMS, DOM, LONGEST_RECORD, RecordKind, RecordRole, numbers
-from replay.logs.threads import Task, in_threads
-from replay.machine import cores
+from replay.machine import Task, cores, in_threads
 from replay.spill import NEAR, Spill, windows
 
 #: What is known of a record. Positions: ``lsn`` and ``lfs`` of the record where known, ``lso``

@@ -23,7 +23,7 @@ from replay.errors import Finding, Refusal, Where, some_of
 from replay.logs import Images, checked_position, indexed_envelope
 from replay.logs.events import rules, schemas, sources, unlogged_cascades, values
 from replay.logs.indexed_log import RowLog, save
-from sqlgen.constraints import Constraints
+from sqlgen.schema import Constraints
 
 _AGAIN = "Read the topics again from an offset before it; inspect --record shows the line"
 _FULL = "REPLICA IDENTITY FULL"

@@ -12,7 +12,7 @@ import numpy as np
 from replay.arrays import Index, Mask
 from replay.changes.envelope import Change
 from replay.errors import some_of
-from sqlgen.constraints import ACTIONS, Constraints, ForeignKey
+from sqlgen.schema import ACTIONS, Constraints, ForeignKey
 
 if TYPE_CHECKING:
     from replay.logs.events.reader import EventLog

@@ -24,9 +24,8 @@ from replay.logs.change_types import CHANGE_OF_TYPE
 from replay.logs.files import whole
 from replay.logs.logmaster.control import ControlFile, control_records
 from replay.logs.logmaster.data import Reading, closing_changes, find_images, halfwords
-from replay.logs.logmaster.header_layout import ControlRecord
 from replay.logs.logmaster.headers import Headers
-from replay.logs.logmaster.layouts import CONTROL
+from replay.logs.logmaster.layouts import CONTROL, ControlRecord
 from replay.logs.logmaster.reader import CHANGES, LogmasterLog
 from replay.logs.readings import Checkup, Evidence, Tallies, seen
 

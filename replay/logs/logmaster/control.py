@@ -17,8 +17,16 @@ from replay.errors import InputError, Where
 from replay.logs.logmaster import framing
 from replay.logs.logmaster.control_catalog import CatalogBuilder, digits_of, widened
 from replay.logs.logmaster.framing import Framing, RecordShape, detect_control
-from replay.logs.logmaster.header_layout import REMAKE_CONTROL, ControlRecord, header_layout
-from replay.logs.logmaster.layouts import CONTROL, DICL, DICL_ENTRY, FIXED_LENGTH, NAMED_ONLY
+from replay.logs.logmaster.layouts import (
+    CONTROL,
+    DICL,
+    DICL_ENTRY,
+    FIXED_LENGTH,
+    NAMED_ONLY,
+    REMAKE_CONTROL,
+    ControlRecord,
+    header_layout,
+)
 
 _NO_POSITION = {bytes(10), b"\xff" * 10, b"\0" + b"\xff" * 6 + bytes(3), bytes(4) + b"\xff" * 6}
 

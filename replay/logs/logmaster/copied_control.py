@@ -16,8 +16,7 @@ from replay.decoding.layout import TEXT_CODE_PAGE
 from replay.logs import CopyFacts
 from replay.logs.files import whole
 from replay.logs.logmaster.control import control_records
-from replay.logs.logmaster.header_layout import ControlRecord
-from replay.logs.logmaster.layouts import CONTROL
+from replay.logs.logmaster.layouts import CONTROL, ControlRecord
 from replay.logs.logmaster.log_set import LogSet
 from replay.logs.logmaster.reader import LogmasterLog
 

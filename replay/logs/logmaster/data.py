@@ -22,7 +22,7 @@ from replay.changes.order import run_starts
 from replay.decoding import codecs, images
 from replay.errors import InputError, Where
 from replay.logs import Images
-from replay.logs.logmaster.header_checks import DAMAGED_OR_FOREIGN
+from replay.logs.logmaster.headers import DAMAGED_OR_FOREIGN
 
 if TYPE_CHECKING:
     from replay.logs.logmaster.reader import LogmasterLog

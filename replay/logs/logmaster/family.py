@@ -8,7 +8,7 @@ from replay.changes.catalog import Catalog, ColumnFormat, TableVersion
 from replay.changes.choices import Gaps
 from replay.logs import FACTS, Capabilities, Family, Inputs, LogPair, OrderRules
 from replay.logs.logmaster.framing import Framing
-from replay.logs.logmaster.header_checks import position_faults, records_rise
+from replay.logs.logmaster.headers import position_faults, records_rise
 from replay.logs.logmaster.opening import open_log
 from replay.logs.logmaster.reader import LogmasterLog
 from sqlgen.lazy_imports import when_used

@@ -29,7 +29,7 @@ from replay.logs.logmaster.data import (
     settle_reading,
 )
 from replay.logs.logmaster.framing import Framing, RecordShape, detect_data
-from replay.logs.logmaster.header_checks import HeaderRules
+from replay.logs.logmaster.headers import HeaderRules
 from replay.logs.logmaster.reader import CHANGES, LogmasterDataFile, LogmasterLog
 from replay.logs.logmaster.row_readings import FitCounts
 

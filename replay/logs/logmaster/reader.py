@@ -24,11 +24,11 @@ from replay.decoding.images import ImageWalk
 from replay.errors import Finding, Where
 from replay.logs import Images, Split, SqlText, urids, widened_position
 from replay.logs.change_types import CHANGE_OF_TYPE
-from replay.logs.files import FilesOfBytes, in_place
+from replay.logs.files import FilesOfBytes, FileState, in_place
 from replay.logs.log_file import FoundImages
-from replay.logs.logmaster import framing, header_checks
+from replay.logs.logmaster import framing, headers
 from replay.logs.logmaster.control import ControlFile
-from replay.logs.logmaster.control_columns import column_warnings
+from replay.logs.logmaster.control_catalog import column_warnings
 from replay.logs.logmaster.data import (
     Reading,
     by_value,
@@ -38,11 +38,9 @@ from replay.logs.logmaster.data import (
     placed_images,
 )
 from replay.logs.logmaster.framing import Framing, RecordShape
-from replay.logs.logmaster.header_checks import HeaderRules
-from replay.logs.logmaster.headers import OPTIONAL, Headers
+from replay.logs.logmaster.headers import OPTIONAL, HeaderRules, Headers
 from replay.logs.logmaster.row_readings import FitCounts, seem_full, whole_log
-from replay.logs.unchanged import FileState
-from sqlgen.constraints import Constraints
+from sqlgen.schema import Constraints
 
 if TYPE_CHECKING:
     from sqlgen.structure import StructureChange
@@ -383,15 +381,13 @@ class LogmasterLog(FilesOfBytes):
     def _checks(
         self, envelope: Headers, lengths: npt.NDArray[Any], change: Bytes, version: Versions
     ) -> Iterator[tuple[str, str, Mask]]:
-        return header_checks.broken_checks(
-            envelope, lengths, change, version, self.shape, self.rules
-        )
+        return headers.broken_checks(envelope, lengths, change, version, self.shape, self.rules)
 
     def names_its_unit(self, envelope: Headers, lengths: npt.NDArray[Any]) -> Mask:
         """Whether what identifies the unit of recovery can be believed although something else in
         the header is wrong."""
         size = self.control.header.size
-        return header_checks.unit_is_told(envelope, lengths, self.shape, size)
+        return headers.unit_is_told(envelope, lengths, self.shape, size)
 
     def header_finding(self, file: int, number: int, offset: int, length: int) -> Finding:
         """What is wrong with one record's header: the first check it breaks. ``offset`` and
@@ -401,15 +397,15 @@ class LogmasterLog(FilesOfBytes):
         unit = str(UnitId(bytes(envelope.unit()[0])))
         for name, expected, mask in self._checks(envelope, np.array([length]), change, version):
             if mask[0]:
-                found = header_checks.field_found(envelope, name, length)
+                found = headers.field_found(envelope, name, length)
                 place = offset + self.control.header.names[name].offset
                 where = Where(self.files[file].name, number, place, name, None, unit)
                 return Finding(
-                    header_checks.code_of(name),
+                    headers.code_of(name),
                     where,
                     found,
                     expected,
-                    header_checks.DAMAGED_OR_FOREIGN,
+                    headers.DAMAGED_OR_FOREIGN,
                 )
         raise ValueError(f"record {number} at {offset} has a sound header")
 

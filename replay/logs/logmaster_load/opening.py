@@ -39,10 +39,13 @@ from replay.logs.logmaster_load.records import (
 )
 from replay.logs.made_images import images
 from replay.storage import read_text
-from sqlgen.constraints import Constraints, parse_constraints
 from sqlgen.ddl.schema_file import defined_tables
 from sqlgen.errors import SqlgenError
-from sqlgen.schema import Column, SqlType, Table
+from sqlgen.lazy_imports import when_used
+from sqlgen.schema import Column, Constraints, SqlType, Table
+
+with when_used():  # where there is DDL
+    from sqlgen.ddl import ddl_reader
 
 #: Rows whose images are made at once.
 _BATCH = 65_536
@@ -88,7 +91,7 @@ def open_log(inputs: Inputs) -> reader.LoadLog:
     text = _text(inputs.catalog or "")
     try:
         tables = defined_tables(text, "db2")
-        constraints = parse_constraints(text, "db2", tables)
+        constraints = ddl_reader.parse_constraints(text, "db2", tables)
     except SqlgenError as error:
         raise InputError("LR2031", error.message, Where(inputs.catalog), error.hint) from None
     versions: dict[str, TableVersion] = {}

@@ -40,7 +40,7 @@ from replay.logs.soliddb.read_sessions import check_sessions
 from replay.logs.soliddb.tables import POLICIES, Settings, SystemTables
 from replay.logs.soliddb.transactions import find_transactions
 from replay.storage import at
-from sqlgen.constraints import Constraints
+from sqlgen.schema import Constraints
 
 
 @dataclass(kw_only=True)

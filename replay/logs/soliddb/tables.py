@@ -17,8 +17,7 @@ from replay.logs.soliddb import export_files, layouts
 from replay.logs.soliddb.layouts import InternalType
 from replay.logs.soliddb.manifest import Manifest
 from replay.storage import at
-from sqlgen.constraints import Constraints, ForeignKey
-from sqlgen.schema import Column, SqlType, Table
+from sqlgen.schema import Column, Constraints, ForeignKey, SqlType, Table
 
 _HINT = "Export the system tables with scripts/export_soliddb.py"
 _UTF16 = 1200

@@ -15,7 +15,7 @@ from replay.cli.main import main
 from replay.decoding.layout import Field, FieldKind, Layout
 from replay.errors import InputError
 from replay.logs.logmaster.control import ControlFile, read_control
-from replay.logs.logmaster.control_columns import column_warnings
+from replay.logs.logmaster.control_catalog import column_warnings
 from replay.logs.logmaster.framing import Framing
 from replay.logs.logmaster.layouts import DFDS, DIXI, DLCI, DLGE, DTBI, LLDF, XHDF, XTYP
 from replay.logs.logmaster.opening import open_log

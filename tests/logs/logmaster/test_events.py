@@ -9,7 +9,7 @@ import pytest
 import replay
 from replay.changes.options import ScriptOptions
 from replay.errors import Refusal
-from sqlgen.constraints import Constraints
+from sqlgen.schema import Constraints
 from tests.support.logbuilder import ACCT, LogBuilder, acct, rba, statements
 
 

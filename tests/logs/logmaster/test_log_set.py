@@ -15,7 +15,7 @@ from replay.logs import LogPair, source_named
 from replay.logs.logmaster.set_opening import open_set
 from replay.logs.named import listed
 from replay.output.bundle import Bundle
-from sqlgen.constraints import Constraints
+from sqlgen.schema import Constraints
 from tests.support.cutlogs import cut_log, with_end, write_pair
 from tests.support.logbuilder import (
     ACCT,
