@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 from replay.errors import InputError, TargetError, UsageError, Where
 from replay.redaction import public
-from replay.storage import name_in_file, readable
+from replay.storage import is_database, name_in_file, readable
 from sqlgen.errors import did_you_mean
 
 if TYPE_CHECKING:
@@ -21,7 +21,8 @@ _SCRIPT_BYTES = 1 << 20
 
 def state_tables(folder: Path) -> dict[str, Path]:
     """The files of a state by table name; InputError (LR2001) when the folder holds none."""
-    with readable(folder, "the state folder"):
+    hint = "Export the rows of the database: TABLE.csv for each table"
+    with readable(folder, "the state folder", hint * is_database(str(folder))):
         paths = sorted(folder.iterdir())
     tables = {
         name_in_file(path.name.removesuffix(".gz").removesuffix(".csv")): path

@@ -82,6 +82,15 @@ def test_a_folder_without_a_database(
     assert "found a folder without a database (*.db); expected a file" in said
 
 
+def test_a_database_that_should_be_a_folder(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "shop.db").touch()
+    words = ["verify", "--to", f"sqlite:///{tmp_path / 'shop.db'}"]
+    words += ["--expected", "postgresql://app@host/shop"]
+    assert "Export the rows of the database: TABLE.csv" in _said(capsys, *words)
+
+
 @pytest.mark.parametrize("port", ["65536", "99999", "-1"])
 def test_a_port_that_there_is_not(port: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
