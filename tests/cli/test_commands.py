@@ -106,33 +106,6 @@ def test_only_a_bundle_and_nothing_but_a_bundle_is_replaced(
     assert place.read_text() == text
 
 
-@pytest.mark.parametrize(
-    ("options", "code", "found"),
-    [
-        (["--where", ""], "LR1003", "an empty --where"),
-        (["--exclude-columns", "NOPE"], "LR1004", "--exclude-columns NOPE"),
-        (
-            ["--columns", "SAKILA.FILM.*", "--columns", "SAKILA.FILM.NOPE"],
-            "LR1004",
-            "--columns SAKILA.FILM.NOPE",
-        ),
-    ],
-)
-def test_what_a_user_cannot_have_meant_is_refused(
-    small: list[str],
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    options: list[str],
-    code: str,
-    found: str,
-) -> None:
-    for command in ("redo", "export"):
-        assert main.main([command, *small, "--out", str(tmp_path / "out"), *options]) == 12
-        said = capsys.readouterr().err
-        assert code in said
-        assert found in said
-
-
 @pytest.fixture
 def heeded() -> Iterator[None]:
     """Ctrl-C ends what runs, as it does unless these tests were started in the background of a
@@ -190,19 +163,6 @@ def test_in_the_background_only_sigterm_ends_a_run(
     assert run.returncode == code, run.stderr
     assert ("interrupted" in run.stderr) == (code == 143)
     assert [path.name for path in tmp_path.iterdir()] == (["out"] if code == 0 else [])
-
-
-@pytest.mark.parametrize("options", [["--hex"], ["--record", "7", "--json"]])
-def test_inspect_refuses_what_it_would_pass_over(
-    small: list[str], capsys: pytest.CaptureFixture[str], options: list[str]
-) -> None:
-    assert (
-        main.main(
-            ["inspect", *[entry for entry in small if entry not in ("--engine", "local")], *options]
-        )
-        == 12
-    )
-    assert "LR1001" in capsys.readouterr().err
 
 
 def test_ranges_are_inclusive_and_meet(small: list[str], tmp_path: Path) -> None:
@@ -296,18 +256,6 @@ def test_history_tables_are_left_out_and_counted(small: list[str], tmp_path: Pat
     assert manifest(tmp_path / "stated")["balance"]["skipped"][left] == others > 0
 
 
-def test_history_tables_that_nothing_names(
-    small: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    for words, said in (
-        ("skip", "LR1001 found --history skip, and no schema (--schema) states a history table"),
-        ("skip=NOPE", "LR1004 found --history NOPE"),
-        *((words, f"LR1001 found --history {words}; ") for words in ("none", "skip=", "apply=T")),
-    ):
-        assert main.main(["redo", *small, "--out", str(tmp_path / "o"), "--history", words]) == 12
-        assert said in capsys.readouterr().err
-
-
 @pytest.mark.parametrize(
     "options",
     [
@@ -376,25 +324,6 @@ def test_except_that_excepts_nothing(small: list[str], tmp_path: Path) -> None:
     assert main.main(words) == 4
     (warning,) = manifest(tmp_path / "out")["warnings"]
     assert "--except takes no change" in warning
-
-
-RANGES = [
-    ["--from-time", "2024-03-16", "--until-time", "2024-03-15"],
-    ["--from-lrsn", "F" * 20, "--until-lrsn", "0" * 20],
-]
-
-
-@pytest.mark.parametrize("ends", RANGES)
-@pytest.mark.parametrize("command", ["redo", "undo", "export", "graph", "migrate"])
-def test_ends_of_a_range_the_wrong_way_round(
-    small: list[str],
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    command: str,
-    ends: list[str],
-) -> None:
-    assert main.main([command, *small, "--out", str(tmp_path / "out"), *ends]) == 12
-    assert "LR1001 --from-" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -468,34 +397,6 @@ def test_a_graph_without_foreign_keys(
         assert "no foreign keys are known" not in out.read_text()
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (["--control", "other"], "2 control files and 1 data files"),
-        (["--schema", "a", "--schema", "b"], "--schema twice, with a and b"),
-        (["--mapping", "a", "--mapping", "b"], "--mapping twice"),
-        (["--where", "a = 1", "--where", "b = 2"], "--where twice"),
-        (["--catalog", "a", "--catalog", "b"], "--catalog twice"),
-        (["--out", "other"], "--out twice"),
-        (["--dialect", "mysql", "--dialect", "oracle"], "--dialect twice"),
-        (["--from-lrsn", "0" * 20, "--from-position", "1" * 20], "twice, with 000"),
-        (["--ccsid", "E=37", "--ccsid", "E=1140"], "--ccsid E twice"),
-        (["--log-option", "a=1", "--log-option", "a=2"], "--log-option a twice"),
-        (["--conf", "a=1", "--conf", "a=2"], "--conf a twice"),
-    ],
-)
-def test_options_for_one_value_given_twice(
-    small: list[str],
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    options: list[str],
-    said: str,
-) -> None:
-    assert main.main(["redo", *small, "--out", str(tmp_path / "out"), *options]) == 12
-    assert re.search(f"LR1001 found .*{said}", capsys.readouterr().err)
-    assert not (tmp_path / "out").exists()
-
-
 def test_the_same_value_twice_is_one(small: list[str], tmp_path: Path) -> None:
     out = ["--out", str(tmp_path / "out"), "--dialect", "mysql", "--dialect", "mysql"]
     assert main.main(["redo", *small, *out]) == 0
@@ -567,66 +468,6 @@ def test_a_log_of_which_no_table_is_described_asks_for_the_catalog(
         assert "LR1004 found no description of any table of the log" in message
         assert "--catalog" in message
         assert "--exclude-table" not in message
-
-
-BAD_OPTIONS = [
-    (["--where", "film_id >"], "LR1003"),
-    (["--where", "nonsense = 1"], "LR1003"),
-    (["--where", "film_id IN (SELECT 1)"], "LR1003"),
-    (["--table", "NO.SUCH"], "LR1004"),
-    (["--from-time", "2024-03-16", "--until-time", "2024-03-15"], "LR1001"),
-    (["--from-lrsn", "FF" * 10, "--until-lrsn", "00" * 10], "LR1001"),
-]
-
-
-@pytest.mark.parametrize(
-    ("options", "code"), BAD_OPTIONS, ids=[" ".join(options) for options, _ in BAD_OPTIONS]
-)
-def test_bad_options_are_refused_before_anything_is_written(
-    small: list[str],
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    options: list[str],
-    code: str,
-) -> None:
-    assert main.main(["redo", *small, "--out", str(tmp_path / "out"), *options]) == 12
-    message = capsys.readouterr().err
-    assert code in message
-    assert "Traceback" not in message
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        ["--until-time", "yesterday"],
-        ["--from-lrsn", "12"],
-        ["--ur", "xyz"],
-        ["--commit-every", "0"],
-        ["--dialect", "klingon"],
-        ["--ccsid", "X=1"],
-    ],
-)
-def test_unreadable_values(
-    small: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str]
-) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main.main(["redo", *small, "--out", str(tmp_path / "out"), *options])
-    assert ended.value.code == 2
-    assert "found" in capsys.readouterr().err
-
-
-def test_missing_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = [
-        *of_log_master(tmp_path / "no.ctl", tmp_path / "no.dat"),
-        "--out",
-        str(tmp_path / "out"),
-        "--engine",
-        "local",
-    ]
-    assert main.main(["redo", *arguments]) == 12
-    assert "LR2001" in capsys.readouterr().err
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_times(small: list[str], tmp_path: Path) -> None:

@@ -100,23 +100,6 @@ def test_a_log_that_has_no_room_to_be_unpacked_is_not_damaged(
     assert f"LR1006 found File too large: {work}" in said
 
 
-@pytest.mark.parametrize("command", [["inspect"], ["redo", "--out", "-"]])
-def test_what_is_printed_goes_to_a_full_disk(
-    command: list[str],
-    log: list[str],
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    full = open("/dev/full", "w", encoding="utf-8")  # noqa: SIM115 (closing it fails as well)
-    with monkeypatch.context() as patch:
-        patch.setattr(sys, "stdout", full)
-        code = main([*command, *log])
-    full.detach().detach().close()
-    said = capsys.readouterr().err
-    assert "LR1006 found No space left on device: standard output" in said
-    assert code == 12
-
-
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 def test_what_is_printed_is_written_whole_or_refused(
     unbuffered: str, log: list[str], tmp_path: Path

@@ -134,6 +134,53 @@ who C --changed E_MAIL | 12 | did you mean EMAIL?
 who tex.txt | 12 | did you mean text.txt?
 sql C -f | 2 | argument --file/-f: expected one argument
 explain 4 | 12 | Exit codes: 0 done, 4 done with warnings
+redo --outs x | 2 | unrecognized arguments: --outs (did you mean --out?)
+redo --no-such=1 | 2 | unrecognized arguments: --no-such=1
+redo --contr a | 2 | one of the arguments --out --dry-run is required
+graph --until-positio=x --bac | 2 | expected an LRSN
+--no-such | 2 | unrecognized arguments: --no-such
+replay --to x --until_time 9:00 --aply | 2 | --aply (did you mean --until-time, --apply?)
+follow --logs l --export o --metrics-port=65536 | 2 | --metrics-port: found '65536'; expected a
+follow --logs l --export o --metrics-port=-1 | 2 | --metrics-port: found '-1'; expected a
+redo C --from-lrsn 12 --out o | 2 | found '12'
+redo C --ur xyz --out o | 2 | found 'xyz'
+redo C --commit-every 0 --out o | 2 | found '0'
+redo C --ccsid X=1 --out o | 2 | found 'X=1'
+export C --format csv --csv-null , --out o | 2 | without commas, quotes and control characters
+export C --format csv --csv-null 'a"' --out o | 2 | without commas, quotes and control
+redo --control no.ctl --data no.dat --out o | 12 | LR2001
+redo C --where '' --out o | 12 | an empty --where; expected a condition
+export C --where '' --out o | 12 | an empty --where; expected a condition
+export C --exclude-columns NOPE --out o | 12 | --exclude-columns NOPE
+redo C --columns SAKILA.FILM.* --columns FILM.NOPE --out o | 12 | --columns FILM.NOPE
+redo C --where 'film_id >' --out o | 12 | LR1003
+redo C --where 'nonsense = 1' --out o | 12 | LR1003
+redo C --where 'film_id IN (SELECT 1)' --out o | 12 | LR1003
+redo C --table NO.SUCH --out o | 12 | LR1004
+redo C --from-lrsn FFFFFFFFFFFF --until-lrsn 000000000000 --out o | 12 | LR1001 --from-
+undo C --from-time 2024-03-16 --until-time 2024-03-15 --out o | 12 | LR1001 --from-
+export C --from-time 2024-03-16 --until-time 2024-03-15 --out o | 12 | LR1001 --from-
+graph C --from-lrsn FFFFFFFFFFFF --until-lrsn 000000000000 --out o | 12 | LR1001 --from-
+migrate C --from-time 2024-03-16 --until-time 2024-03-15 --out o | 12 | LR1001 --from-
+redo --control C --data D --control x --out o | 12 | 2 control files and 1 data files
+redo C --schema a --schema b --out o | 12 | LR1001 found --schema twice, with a and b
+redo C --mapping a --mapping b --out o | 12 | --mapping twice
+redo C --where 'a = 1' --where 'b = 2' --out o | 12 | --where twice
+redo C --catalog a --catalog b --out o | 12 | --catalog twice
+redo C --out a --out b | 12 | --out twice
+redo C --dialect mysql --dialect oracle --out o | 12 | --dialect twice
+redo C --from-lrsn 000000000000 --from-position 111111111111 --out o | 12 | twice, with 000
+redo C --ccsid E=37 --ccsid E=1140 --out o | 12 | --ccsid E twice
+redo C --log-option a=1 --log-option a=2 --out o | 12 | --log-option a twice
+redo C --conf a=1 --conf a=2 --out o | 12 | --conf a twice
+redo C --history skip --out o | 12 | no schema (--schema) states a history table
+redo C --history skip=NOPE --out o | 12 | LR1004 found --history NOPE
+redo C --history none --out o | 12 | LR1001 found --history none;
+redo C --history skip= --out o | 12 | LR1001 found --history skip=;
+redo C --history apply=T --out o | 12 | LR1001 found --history apply=T;
+replay C --to sqlite:///. | 12 | found a folder without a database (*.db); expected a file
+history C --table FILM --key STORE_ID=1 | 12 | --key VALUE, or --key FILM_ID=VALUE
+inspect C --record 7 --json | 12 | LR1001
 explain LR9999 | 12 | logreplay explain lists all
 """
 

@@ -84,26 +84,6 @@ def test_nor_does_one_about_a_database_in_the_place_of_a_log(
     assert PARTS.search(told.out + told.err) is None
 
 
-@pytest.mark.usefixtures("as_a_user")
-def test_a_wrong_option_is_told_of_by_its_command(capsys: pytest.CaptureFixture[str]) -> None:
-    for words, expected in (
-        (["redo", "--out", "x", "--tabel=S.T"], "--tabel=S.T (did you mean --table?)"),
-        (
-            ["replay", "--to", "x", "--until_time", "9:00", "--aply"],
-            "--until_time 9:00 --aply (did you mean --until-time, --apply?)",
-        ),
-        (["redo", "--out", "x", "--nonsense"], "--nonsense"),
-    ):
-        with pytest.raises(SystemExit) as end:
-            main(words)
-        assert end.value.code == 2
-        command = words[0]
-        assert capsys.readouterr().err == (
-            f"logreplay {command}: unrecognized arguments: {expected}\n"
-            f"See: logreplay {command} --help\n"
-        )
-
-
 @pytest.mark.parametrize(
     ("setting", "hidden"),
     [

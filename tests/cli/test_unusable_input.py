@@ -67,21 +67,6 @@ def test_files_of_another_family(
     )
 
 
-def test_a_key_with_another_column(sakila_small: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    history = ["history", *_files(sakila_small), "--engine", "local", "--schema", "none"]
-    said = _said(capsys, *history, "--table", "SAKILA.FILM", "--key", "STORE_ID=1")
-    assert said.endswith("The key has this column alone: --key VALUE, or --key FILM_ID=VALUE\n")
-
-
-def test_a_folder_without_a_database(
-    sakila_small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    words = ["replay", *_files(sakila_small), "--engine", "local", "--to", f"sqlite:///{tmp_path}"]
-    assert main.main(words) == 12
-    said = capsys.readouterr().err
-    assert "found a folder without a database (*.db); expected a file" in said
-
-
 def test_a_database_that_should_be_a_folder(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -89,33 +74,6 @@ def test_a_database_that_should_be_a_folder(
     words = ["verify", "--to", f"sqlite:///{tmp_path / 'shop.db'}"]
     words += ["--expected", "postgresql://app@host/shop"]
     assert "Export the rows of the database: TABLE.csv" in _said(capsys, *words)
-
-
-@pytest.mark.parametrize("port", ["65536", "99999", "-1"])
-def test_a_port_that_there_is_not(port: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main.main(["follow", "--logs", "logs", "--export", "out", f"--metrics-port={port}"])
-    assert ended.value.code == 2
-    assert f"--metrics-port: found '{port}'; expected a " in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("words", "expected"),
-    [
-        (["redo", "--outs", "x"], "unrecognized arguments: --outs (did you mean --out?)\n"),
-        (["redo", "--no-such=1"], "unrecognized arguments: --no-such=1\n"),
-        (["redo", "--contr", "a"], "one of the arguments --out --dry-run is required\n"),
-        (["graph", "--until-positio=x", "--bac"], "expected an LRSN"),
-        (["--no-such"], "unrecognized arguments: --no-such\n"),
-    ],
-)
-def test_an_option_that_there_is_not_is_told_of_before_one_that_is_missing(
-    capsys: pytest.CaptureFixture[str], words: list[str], expected: str
-) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main.main(words)
-    assert ended.value.code == 2
-    assert expected in capsys.readouterr().err
 
 
 def test_an_output_whose_name_is_a_slip(

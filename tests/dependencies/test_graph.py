@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import pickle
 import re
 from pathlib import Path
 from typing import Any
@@ -16,25 +15,14 @@ from hypothesis import strategies as st
 
 import replay
 from replay.changes.options import ScriptOptions
-from replay.changes.position import FIRST_UNIT
 from replay.changes.selection import Selection
 from replay.cli import main
 from replay.decoding.hashes import hash_ranges, hash_values
-from replay.dependencies.analysis import DependencyAnalysis, resolve_incomplete
-from replay.dependencies.cascade import consequences
 from replay.dependencies.graph import (
     Edges,
 )
-from replay.dependencies.key_spaces import KeySpaces
-from replay.dependencies.links import (
-    Link,
-)
-from replay.dependencies.passes import StartUnits
-from replay.engine import local
-from replay.errors import Refusal, Where
-from replay.logs.logmaster.opening import open_log
+from replay.errors import Refusal
 from replay.output.bundle import Bundle
-from replay.pipeline.plan import make_plan
 from sqlgen.ddl.ddl_reader import parse_constraints
 from sqlgen.render_options import RenderOptions
 from sqlgen.schema import Column, Constraints, ForeignKey, SqlType, Table
@@ -93,12 +81,6 @@ def test_reach_follows_edges_forward() -> None:
     assert edges.reach(np.array([1], np.uint64)).tolist() == [1, 2, 3]
     assert edges.reach(np.array([5, 4], np.uint64)).tolist() == [4, 5]
     assert Edges([]).reach(np.array([9], np.uint64)).tolist() == [9]
-
-
-def test_errors_survive_the_way_from_a_worker() -> None:
-    error = Refusal("LR3010", "found a; expected b", Where("f.dat", 3, 77, "DATA"), "do c")
-    again = pickle.loads(pickle.dumps(error))
-    assert (type(again), str(again), again.exit_code) == (Refusal, str(error), 8)
 
 
 # -- undo of chosen units
@@ -501,44 +483,6 @@ def test_segmented_changes_are_followed(tmp_path: Path) -> None:
     assert bundle.manifest["balance"]["quarantined"] == 5
 
 
-def test_links_are_named(tmp_path: Path) -> None:
-    log = LogBuilder((PARENT, CHILD))
-    one, two, three = log.unit(), log.unit(), log.unit()
-    one.insert(PARENT, (1, "A", 0, 0))
-    two.insert(CHILD, (7, 1, 0))
-    three.update(PARENT, (1, "A", 0, 0), (1, "A", 0, 1))
-    control, data = log.write(tmp_path)
-    opened = open_log(control, data)
-    plan = make_plan(opened, "undo", Selection(units=(one.key,)), ScriptOptions())
-    found = consequences(
-        DependencyAnalysis(
-            local.ENGINE.execute, opened, plan.splits, KeySpaces(opened.catalog, FK)
-        ),
-        plan,
-    )
-    assert {(str(entry.unit), entry.link, entry.key) for entry in found.conflicts} == {
-        (two.name, Link.PARENT, "parent/1"),
-        (three.name, Link.ROW, "parent/1"),
-    }
-
-
-def test_nothing_asked_nothing_found(tmp_path: Path) -> None:
-    log = LogBuilder()
-    log.unit().insert(ACCT, acct(1))
-    control, data = log.write(tmp_path)
-    opened = open_log(control, data)
-    asker = DependencyAnalysis(
-        local.ENGINE.execute,
-        opened,
-        [split for split, _, _ in opened.splits(1 << 20)],
-        KeySpaces(opened.catalog),
-    )
-    assert resolve_incomplete(asker).held == {}
-    survey = asker.survey(StartUnits(units=frozenset({FIRST_UNIT})))
-    assert survey.start == {}
-    assert survey.changes == 1
-
-
 # -- the command line
 # -------------------------------------------------------------------------------------------------
 
@@ -567,15 +511,6 @@ def test_a_graph_draws_what_whatif_counts_as_direct(
     assert main.main(["graph", *words, "--ur", one.name, "--out", "-", "--format", "json"]) == 0
     edges = json.loads(capsys.readouterr().out)["edges"]
     assert edges["from"].count(0) == 2
-
-
-def test_whatif_of_nobody(
-    two_units: tuple[list[str], Unit, Unit], capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main.main(["whatif", *two_units[0], "--user", "NOBODY"]) == 12
-    assert "LR1004" in capsys.readouterr().err
-    assert main.main(["whatif", *two_units[0]]) == 12
-    assert "found no selection; expected what to do without" in capsys.readouterr().err
 
 
 def test_refused_undo_on_the_command_line(

@@ -59,10 +59,6 @@ def test_a_java_that_spark_cannot_use_is_passed_over(
     assert java.java_home() == machine / "on path"
 
 
-def test_the_old_way_to_number_releases_is_understood(tmp_path: Path) -> None:
-    assert java._inspected(str(fake_java(tmp_path, "1.8", tmp_path))) == (8, tmp_path)
-
-
 def test_without_a_java_the_bundled_one_starts_even_with_the_module_it_lacks(
     machine: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

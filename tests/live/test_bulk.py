@@ -254,23 +254,6 @@ def test_a_table_that_could_tell_stays_in_order(
     assert parted(fresh_database, tmp_path, CASES["rows of their own"][0]) == [0, 1, 2]
 
 
-def test_what_is_asked_beforehand(fresh_database: str) -> None:
-    rows(fresh_database, DDL)
-    session = POSTGRES.connect(fresh_database)
-    try:
-        one, many = (session.facts("testown", name) for name in ("one", "many"))
-        assert one is not None
-        assert many is not None
-        assert one.movable
-        assert many.movable
-        assert one.foreign_keys == many.foreign_keys
-        (foreign,) = many.foreign_keys
-        assert (foreign.child, foreign.columns) == (("testown", "many"), ("p",))
-        assert (foreign.parent, foreign.parent_columns) == (("testown", "one"), ("k",))
-    finally:
-        session.close()
-
-
 @pytest.mark.parametrize(
     "policy", [Policy(nul="strip"), Policy(timestamps="truncate")], ids=["nul", "timestamps"]
 )

@@ -54,41 +54,6 @@ def insert(url: str, table: str, *values: Row) -> None:
             )
 
 
-def test_no_key_floats_nulls_and_duplicate_rows(fresh_database: str, tmp_path: Path) -> None:
-    table = Tab(
-        "LOOSE",
-        (
-            Col("F", "FLOT", 4, nulls="Y"),
-            Col("D", "FLOT", 8, nulls="Y"),
-            Col("T", "VCHR", 10, nulls="Y"),
-        ),
-    )
-    rows(
-        fresh_database,
-        "CREATE SCHEMA testown; CREATE TABLE testown.loose (f real, d double precision, t"
-        " varchar(10))",
-    )
-    same = (0.3, 0.1 + 0.2, None)
-    insert(
-        fresh_database,
-        "testown.loose",
-        same,
-        same,
-        (None, None, "x"),
-        (None, 1e-70, "y"),
-        (1.5, None, None),
-    )
-    log = LogBuilder((table,))
-    unit = log.unit()
-    unit.update(table, same, (0.3, 0.1, None))
-    unit.delete(table, same)
-    unit.update(table, (None, None, "x"), (None, None, None))
-    unit.delete(table, (None, 1e-70, "y"))
-    unit.insert(table, (1.5, None, None))
-    after = there_and_back(fresh_database, tmp_path, log, ("testown.loose",))
-    assert after["testown.loose"] == [("(,,)",), ("(0.3,0.1,)",), ("(1.5,,)",), ("(1.5,,)",)]
-
-
 def test_json(fresh_database: str, tmp_path: Path) -> None:
     table = Tab("DOCS", (Col("K", "INT", 4, key=1), Col("DOC", "VCHR", 200, nulls="Y")))
     rows(

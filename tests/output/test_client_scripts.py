@@ -21,7 +21,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from replay import open_log
-from replay.changes.options import ScriptOptions
 from replay.cli.main import main
 from replay.engine.spark_start import java_home
 from replay.errors import Refusal, UsageError
@@ -260,10 +259,6 @@ def test_a_value_that_cannot_be_said_leaves_nothing(
     assert not (tmp_path / "out").exists()
     options += ["--terminator", "%"]
     assert main(["redo", *log, *options, "--out", str(tmp_path / "out")]) == 0
-
-
-def test_options_of_scripts_are_plain_without_a_client() -> None:
-    assert ScriptOptions().client is None
 
 
 @pytest.mark.parametrize("client", ["dsntep4", "dsntiad"])

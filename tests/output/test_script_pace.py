@@ -11,8 +11,6 @@ import replay
 from replay.changes.options import ScriptOptions
 from replay.cli.main import main
 from replay.pipeline import partition
-from sqlgen.errors import SqlgenError
-from sqlgen.render_options import RenderOptions
 from tests.support.logbuilder import ACCT, LogBuilder, acct, text_of
 
 #: Statements of the units of the log.
@@ -91,8 +89,3 @@ def test_pieces_and_damage_do_not_shift_the_cuts(
     assert bundle.manifest["balance"]["emitted"] == 39 * 60
     assert transactions(text_of(bundle)) == [180] * 13
     assert bundle.manifest["options"]["commit_statements"] == 150
-
-
-def test_what_is_no_number_of_statements() -> None:
-    with pytest.raises(SqlgenError, match="--commit-statements 0; expected"):
-        ScriptOptions(commit_statements=0, render=RenderOptions())

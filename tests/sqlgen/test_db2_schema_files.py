@@ -244,15 +244,6 @@ def test_what_may_state_a_key_of_a_table_is_named(text: str) -> None:
     assert [entry[:8] for entry in found.unread] == ["line 1: "]
 
 
-def test_text_that_makes_tables_is_said() -> None:
-    found = keys_of(
-        "CREATE TABLE P.T (A INT UNIQUE); BEGIN EXECUTE IMMEDIATE 'ALTER TABLE P.T ADD UNIQUE (B)';"
-        " END",
-        "P",
-    )
-    assert [entry[:13] for entry in found.unread] == ["line 1: BEGIN"]
-
-
 def test_words_of_keys_that_say_nothing_of_them_are_not_named() -> None:
     found = keys_of(
         "CREATE TABLE P.T (A INT UNIQUE) WITH RESTRICT ON DROP;"
@@ -307,29 +298,6 @@ def test_what_a_column_says_that_is_not_understood_is_named() -> None:
         f"check (unnamed) of P.T: {NOT_ENFORCED}",
         "line 1: B INTEGER MADE OF WOOD (table P.T): not understood",
     )
-
-
-def test_a_large_file_is_read_in_a_straight_line() -> None:
-    """Four times the text takes at most a tenth more than four times the calls."""
-    text = (FIXTURES / "db2ddl" / "look-9.7.sql").read_text(encoding="utf-8")
-
-    def calls(times: int) -> int:
-        seen = 0
-
-        def noted(frame: FrameType, event: str, argument: object) -> None:
-            nonlocal seen
-            seen += event in ("call", "c_call")
-
-        before = sys.getprofile()
-        sys.setprofile(noted)
-        try:
-            found = len(list(statements(text * times, "db2")))
-        finally:
-            sys.setprofile(before)
-        assert found >= 20 * times
-        return seen
-
-    assert calls(20) < 4.4 * calls(5)
 
 
 def test_a_key_over_a_period_is_named_and_costs_nothing_else() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from datetime import date, timedelta
 
-import numpy as np
 import pyarrow as pa
 import pytest
 import sqlglot
@@ -61,16 +60,6 @@ def test_names() -> None:
         check_collisions([Table("S", "T", COLUMNS), Table("s", "T", COLUMNS)], POSTGRES, "lower")
 
 
-def literal(
-    value: object, kind: SqlType, arrow: pa.DataType, length: int = 0, policy: Policy | None = None
-) -> str:
-    text, problems = literals(
-        pa.array([value], arrow), Column("C", kind, True, length), POSTGRES, policy or Policy()
-    )
-    assert problems == []
-    return text[0].as_py()
-
-
 def test_nul_policies() -> None:
     values, column = pa.array(["a\0b", "c", None]), Column("C", SqlType.VARCHAR)
     _, problems = literals(values, column, POSTGRES, Policy())
@@ -96,16 +85,6 @@ def test_nul_policies() -> None:
     rendered = render(rows, POSTGRES, RenderOptions())
     assert rendered.outcome.tolist() == [PROBLEM, EMITTED]
     assert rendered.text.to_pylist()[0] == ""
-
-
-@given(st.floats(allow_nan=False, allow_infinity=False))
-def test_doubles_come_back(value: float) -> None:
-    assert float(literal(value, SqlType.DOUBLE, pa.float64()).strip("'")) == value
-
-
-@given(st.floats(width=32, allow_nan=False, allow_infinity=False))
-def test_singles_come_back(value: float) -> None:
-    assert np.float32(literal(value, SqlType.REAL, pa.float32()).strip("'")) == np.float32(value)
 
 
 @given(st.dates(), st.integers(0, 86_399), st.integers(0, 10**12 - 1))
