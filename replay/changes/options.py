@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from replay.changes.choices import CsvFormulas, EventSchemas, ParquetTypes
 from sqlgen.choices import Assertion, Names
-from sqlgen.dialects import Profile, profile_named
+from sqlgen.dialects import Profile, profile_named, same_sql
 from sqlgen.errors import SqlgenError, settle_choices, settle_counts, settle_kinds
 from sqlgen.mapping import TableMap
 from sqlgen.names import target_name
@@ -70,8 +70,7 @@ class ScriptOptions:
         """How names are spelled in a database of this dialect."""
         if self.names is not Names.AUTO and not self.own:
             return self.names
-        own = self.own and profile_named(self.own).sqlglot
-        return Names.EXACT if own == profile_named(dialect).sqlglot else Names.LOWER
+        return Names.EXACT if self.own and same_sql(self.own, dialect) else Names.LOWER
 
     @property
     def masked(self) -> frozenset[str]:

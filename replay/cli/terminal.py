@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, TextIO, cast
 
 from replay.redaction import HIDDEN, hidden, is_secret_setting, secrets_of
-from sqlgen.script import visible
+from sqlgen.hidden import visible
 
 #: What standard output is called where it takes no more.
 OUTPUT = "standard output"

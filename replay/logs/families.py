@@ -6,17 +6,22 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from replay.arrays import Bytes, Mask, Records
 from replay.changes.choices import SOURCES, Gaps
 from replay.changes.envelope import Change
 from replay.changes.position import Position
 from replay.errors import UsageError
-from replay.logs.description import Description
 from replay.logs.files import KnowsFiles, states_of
 from replay.logs.log_file import LogFile
-from replay.logs.readings import Checkup, nothing_open
+from sqlgen.lazy_imports import when_used
+
+if TYPE_CHECKING:
+    from replay.logs.description import Description
+
+with when_used():  # for doctor
+    from replay.logs import readings
 
 #: What commands may need to know of a change or a log, and the options that need it.
 FACTS: dict[str, str] = {
@@ -93,6 +98,10 @@ def _no_faults(log: Any, envelope: Any) -> Sequence[tuple[str, str, str, Mask]]:
 
 def _never(log: Any) -> bool:
     return False
+
+
+def _nothing_open(log: Any) -> readings.Checkup:
+    return readings.Checkup({}, {})
 
 
 def _admitted(log: Any) -> None:
@@ -205,7 +214,7 @@ class Family:
     with_wide_reals: Callable[[Any], LogFile] | None = None
     #: What a log says of the points that its published layouts leave open, for ``logreplay
     #: doctor``.
-    checkup: Callable[[Any], Checkup] = nothing_open
+    checkup: Callable[[Any], readings.Checkup] = _nothing_open
     #: ``(log)``: InputError where a log may be looked at and must not be used for more.
     admit: Callable[[Any], None] = _admitted
     #: Whether the precision of a decimal is known, not only how many bytes it takes.

@@ -32,7 +32,11 @@ from replay import storage
 from replay.arrays import Bytes
 from replay.errors import InputError, Where
 from replay.machine import is_full, room_for
-from replay.storage import ranges, readable
+from replay.storage import readable
+from sqlgen.lazy_imports import when_used
+
+with when_used():  # for files in a store
+    from replay.storage import ranges
 
 _REACH = (
     "Every machine that runs tasks must find the log, and what was unpacked of it (--work), under"

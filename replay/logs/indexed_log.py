@@ -141,22 +141,19 @@ class IndexedLog(ABC):
         """A file is read with all of those before it: as :class:`replay.logs.MadeOfLogs`."""
         return
 
+    # as :class:`replay.logs.ListsUnits`
+
     @property
     def positions_are_places(self) -> bool:
-        """Whether commit positions are places in the files, which move where a file comes between
-        others."""
+        """Of most families they are not."""
         return False
 
     @property
     def rest_of(self) -> Position | None:
-        """Where a unit of recovery commits that begins before the log, and is no unit of it. None:
-        there is none."""
+        """None is known."""
         return None
 
-    #: Whether ids of units count how often the id was used in the files before, and each commit
-    #: position has one unit.
     numbers_units: ClassVar[bool] = False
-    #: Whether units that are taken are whole, so that of such a one no other file has more.
     whole_units: ClassVar[bool] = False
 
     @property

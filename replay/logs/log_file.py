@@ -413,6 +413,33 @@ class LosesCascades(Protocol):
 
 
 @runtime_checkable
+class ListsUnits(Protocol):
+    """A log whose units of recovery are listed when it is opened. Raises no error."""
+
+    #: Whether ids of units count how often the id was used in the files before, and each commit
+    #: position has one unit.
+    numbers_units: bool
+    #: Whether units that are taken are whole, so that of such a one no other file has more.
+    whole_units: bool
+
+    def units(self) -> Records:
+        """All units of recovery. Raises no error."""
+        ...
+
+    @property
+    def positions_are_places(self) -> bool:
+        """Whether commit positions are places in the files, which move where a file comes between
+        others. Raises no error."""
+        ...
+
+    @property
+    def rest_of(self) -> Position | None:
+        """Where a unit of recovery commits that begins before the log, and is no unit of it. None:
+        there is none. Raises no error."""
+        ...
+
+
+@runtime_checkable
 class MadeOfLogs(Protocol):
     """A log made of logs that arrive one by one, in an order that positions do not tell."""
 

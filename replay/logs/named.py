@@ -8,6 +8,7 @@ import json
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from glob import glob
@@ -402,6 +403,10 @@ _LOOK = 1 << 16
 _EVENTS = 20
 _CSV_OF_DB2 = frozenset({"TBSPACEID", "TABLEID", "TABSCHEMA", "TABNAME", "COLNAME"})
 _ROWS_OF_SOLID = frozenset({"RECID", "RELID", "LOGADDR", "DATA"})
+#: What each event, and each heartbeat, names.
+_OF_EVENT = re.compile(r'\b(?:source|status|ts_ms)\\*"\s*:')
+#: What no text has.
+_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _DDL = re.compile(r"\bCREATE\s+(?:\w+\s+)?TABLE\b", re.IGNORECASE)
 _LOAD = re.compile(r"\bLOAD\s+DATA\b", re.IGNORECASE)
 #: What a text that is none of these is called.
@@ -582,25 +587,25 @@ def kind_of(path: str) -> str:
 
 
 def _text(first: bytes) -> str | None:
-    """A beginning as text; None for what is none."""
+    """A beginning as text; None for what is none. Bytes that are UTF-8 without controls are text,
+    whatever characters it has; all others are EBCDIC only where each of them can be printed."""
     cut = first.rpartition(b"\n")[0] or first
-    for code_page in ("utf-8-sig", "cp037"):
-        try:
-            text = cut.decode(code_page)
-        except UnicodeDecodeError:
-            continue
-        if all(letter.isprintable() or letter in "\r\n\t\x85" for letter in text):
+    with suppress(UnicodeDecodeError):
+        text = cut.decode("utf-8-sig")
+        if not _CONTROLS.search(text):
             return text
-    return None
+    text = cut.decode("cp037")
+    return text if all(one.isprintable() or one in "\r\n\t\x85" for one in text) else None
 
 
 def _of_text(text: str) -> str:
     line = text.partition("\n")[0].strip()
     if line.startswith("{"):
-        from replay.logs.events.lines import is_event
+        if _OF_EVENT.search(text):  # the reader of events is loaded where there may be one only
+            from replay.logs.events.lines import is_event
 
-        if any(map(is_event, text.split("\n")[:_EVENTS])):
-            return "events"
+            if any(map(is_event, text.split("\n")[:_EVENTS])):
+                return "events"
         try:
             return _of_columns(json.loads(line))
         except ValueError:
@@ -632,11 +637,12 @@ def _of_bytes(path: str, first: bytes) -> str:
 
         if is_pgoutput(first):
             return "events"
-    from replay.logs.db2luw.framing import fitting_shapes
     from replay.logs.logmaster.framing import is_data
 
     if is_data(first):
         return "data"
+    from replay.logs.db2luw.framing import fitting_shapes
+
     try:
         fitting_shapes(first, max(len(first), storage.size_of(path)), path, None, None, None)
     except InputError:

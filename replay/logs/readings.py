@@ -103,8 +103,3 @@ class Tallies:
 def seen(reading: str, found: Mapping[str, int]) -> Evidence:
     """Counts that are the point of a reading of which no candidate is preferred."""
     return Evidence(reading, sum(found.values()), dict(sorted(found.items())))
-
-
-def nothing_open(log: Any) -> Checkup:
-    """The checkup of a family that has none of its own."""
-    return Checkup({}, {})

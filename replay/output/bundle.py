@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from replay.changes.balance import Tally
-from replay.changes.catalog import TableVersion
+from replay.changes.catalog import TableVersion, ended_tables
 from replay.changes.envelope import Change
 from replay.changes.position import Position
 from replay.changes.selection import BUILT_ON, LEFT_TO_TARGET, REASONS
@@ -27,7 +27,6 @@ from replay.output.continuation import (
     refuse_other_types,
 )
 from replay.output.run_plan import CompletedRun, carry_out
-from replay.output.structure import catalog_drops
 from replay.output.whole_folder import whole_folder, write_manifest
 from replay.pipeline.input_digests import Digests
 from replay.pipeline.plan import BucketResult, Plan
@@ -42,7 +41,7 @@ if TYPE_CHECKING:
     from replay.dependencies.baseline import StateBefore
 
 with when_used():  # what some outputs alone need
-    from replay.output import datasets, quarantine
+    from replay.output import datasets, quarantine, structure
     from replay.pipeline import extent
 
 
@@ -329,7 +328,8 @@ def refuse_drops(
     the log knows: no statement takes away the rows of the one, so they would stay in another one,
     but where that ``is_empty``. What a user must know of an export that does."""
     told, undo, until = [], plan.mode == "undo", plan.selection.until_position
-    for drop in () if plan.copies else catalog_drops(log, plan):
+    again = not plan.copies and any(one.later for one in ended_tables(log.catalog.versions))
+    for drop in structure.catalog_drops(log, plan) if again else ():
         there = plan.steps and until is not None and until <= drop.there
         if not (drop.before and not there if undo else drop.over):
             continue

@@ -21,6 +21,7 @@ from replay.storage import Place, file_name
 from replay.temp_folders import WorkFolder
 from sqlgen import ddl, statements
 from sqlgen.dialects import Profile, profile_named
+from sqlgen.hidden import ESCAPES
 from sqlgen.literals import ValueProblem, plain_texts
 from sqlgen.mapping import TableMap, TableMapping
 from sqlgen.names import identifier, table_expression
@@ -28,7 +29,7 @@ from sqlgen.render_options import RenderOptions, shown_columns
 from sqlgen.row_checks import ExpectedRows, difference_queries
 from sqlgen.rows import Rows
 from sqlgen.schema import Column, SqlType, Table
-from sqlgen.script import ESCAPES, script_prologue, search_path
+from sqlgen.script import script_prologue, search_path
 
 #: Rows in a transaction of the load, and in one statement where a dialect takes several.
 _TOGETHER = 10_000

@@ -7,20 +7,26 @@ two engines that follow one plan write the same bytes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from replay.arrays import Bytes, Hashes, Index, Mask, Records
-from replay.changes.choices import Mode
+from replay.arrays import Bytes, Hashes, Index, Lengths, Mask, Records
+from replay.changes.balance import Tally
+from replay.changes.choices import EngineName, Mode
 from replay.changes.envelope import Envelope, as_bytes, opaque
 from replay.changes.options import Export, ScriptOptions
 from replay.changes.position import (
+    UNIT_POSITION,
+    UNIT_POSITION_FIELDS,
+    Position,
     UnitId,
+    commit_of,
     leading_words,
+    unit_of,
 )
 from replay.changes.selection import (
     BUILT_ON,
@@ -29,8 +35,10 @@ from replay.changes.selection import (
     NOT_ASKED,
     REASON,
     TAKEN_BEFORE,
+    RecordFacts,
     Selection,
     VerdictCodes,
+    decide,
 )
 from replay.changes.units import AppliedUnits, UnitTable, Verdicts, unit_column
 from replay.decoding.hashes import unit_hash
@@ -39,22 +47,15 @@ from replay.errors import UsageError
 from replay.logs import LogFile, Split
 from replay.logs.files import seen_unchanged
 from replay.pipeline.input_digests import FileDigest
-from replay.pipeline.range_walk import SAMPLE_EVERY, LogIndex, index_by_tasks, sampled
+from sqlgen.errors import settle_choices
+from sqlgen.lazy_imports import when_used
 from sqlgen.schema import Constraints
 
 if TYPE_CHECKING:
     from sqlgen.type_capacity import ValueLimit
-from collections.abc import Iterable, Iterator
 
-from replay.changes.balance import Tally
-from replay.changes.position import (
-    UNIT_POSITION,
-    UNIT_POSITION_FIELDS,
-    Position,
-    commit_of,
-    unit_of,
-)
-from sqlgen.errors import settle_choices
+with when_used():  # for Spark
+    from replay.pipeline import range_walk
 
 
 @dataclass(frozen=True)
@@ -269,6 +270,50 @@ class Plan:
         return f"{place:0{max(4, len(str(self.buckets - 1)))}d}"
 
 
+# -- the sample of commit positions
+# -------------------------------------------------------------------------------------------------
+# A sample of the commit positions of what is selected, by which the bounds of output files are
+# placed.
+#
+# Of so many records one is looked at, by its number in its file: a sample is that of the log,
+# however the log was cut for reading, and whoever read it.
+
+
+#: Of this many records one is looked at to place the bounds of the buckets.
+SAMPLE_EVERY = 64
+
+
+def sampled(
+    log: LogFile,
+    selection: Selection,
+    taken: Mask,
+    split: Split,
+    offsets: Index,
+    lengths: Lengths,
+) -> Hashes:
+    """Of the records of a split (all of them are given), those that a sample looks at and the
+    selection takes: the leading words of their commit positions."""
+    phase = -(split.first_record - 1) % SAMPLE_EVERY
+    chosen, chosen_lengths = offsets[phase::SAMPLE_EVERY], lengths[phase::SAMPLE_EVERY]
+    if not len(chosen):
+        return np.zeros(0, np.uint64)
+    envelope = log.envelope(split.file, chosen, chosen_lengths)
+    change, version = log.classify(envelope)
+    facts = RecordFacts(change, version, taken, log.dependent_position)
+    kept = decide(selection, envelope, facts) == 0
+    return leading_words(opaque(envelope.commit()[kept]))
+
+
+@dataclass(frozen=True)
+class LogIndex:
+    """What is known of a log that was read once: its splits, the leading words of sampled commit
+    positions, and digests of inputs, by input."""
+
+    splits: tuple[Split, ...]
+    words: Hashes
+    digests: Mapping[str, FileDigest]
+
+
 def make_plan(
     log: LogFile,
     mode: Mode,
@@ -293,7 +338,9 @@ def make_plan(
         )
     taken = log.catalog.taken_by(selection.takes_tables)
     with seen_unchanged(log):
-        found = index_by_tasks(log, selection, taken, split_bytes, engine)
+        found = None
+        if engine is not None and engine.name is EngineName.SPARK:
+            found = range_walk.index_by_tasks(log, selection, taken, split_bytes, engine)
         if found is None:
             splits, words = list[Split](), [np.zeros(0, np.uint64)]
             for split, offsets, lengths in log.splits(split_bytes):

@@ -36,9 +36,8 @@ from replay.changes.selection import INCOMPLETE
 from replay.changes.units import AppliedUnits, UnitSet, Verdict, Verdicts, unit_column
 from replay.decoding.hashes import hash_rows
 from replay.errors import InputError, Where, counted
-from replay.logs import LogFile, MadeOfLogs, Split
+from replay.logs import ListsUnits, LogFile, MadeOfLogs, Split
 from replay.logs.files import DIGITS, control_name
-from replay.logs.indexed_log import IndexedLog
 from replay.pipeline.input_digests import FileDigest, file_digest
 from replay.pipeline.plan import Plan
 from replay.pipeline.scan import HeaderBlock, headers, judged_headers
@@ -206,13 +205,13 @@ def _log_name(
 
 def is_placed(log: LogFile) -> bool:
     """Whether commit positions are places in the files that are given."""
-    return isinstance(log, IndexedLog) and log.positions_are_places
+    return isinstance(log, ListsUnits) and log.positions_are_places
 
 
 def _numbered(log: LogFile) -> bool:
     """Whether ids of units count how often they were used in the files that are given, so that they
     last no longer than these are; there each unit commits at a place of its own."""
-    return isinstance(log, IndexedLog) and log.numbers_units
+    return isinstance(log, ListsUnits) and log.numbers_units
 
 
 @dataclass(frozen=True)
@@ -224,7 +223,7 @@ class LastingNames:
     @cached_property
     def _known(self) -> tuple[Records, Records] | None:
         """The ids of the units that have other names, and these: by where they commit."""
-        if not isinstance(self.log, IndexedLog) or not _numbered(self.log):
+        if not isinstance(self.log, ListsUnits) or not _numbered(self.log):
             return None
         units = self.log.units()
         named = np.zeros(len(units), UNIT_FIELDS)
@@ -287,7 +286,7 @@ def refuse_passed(
         if told not in {name for name, *_ in logs}
     } - {"", _NOTHING}
     # a record of any kind may be all that a file has of a unit that is put together from several
-    indexed = isinstance(log, IndexedLog)
+    indexed = isinstance(log, ListsUnits)
     new, read, fresh, more = [_NO_UNITS], [_NO_UNITS], list[bool](), False
     for name, _, files in logs:
         known = name in before.logs
@@ -305,7 +304,7 @@ def refuse_passed(
     last = _is_last(log, before.position, every)
     passed = every[taken & ~last]
     new_files = {n for one, (*_, some) in zip(fresh, logs, strict=True) if one for n in some}
-    if len(every) and (not isinstance(log, IndexedLog) or log.whole_units):
+    if len(every) and (not isinstance(log, ListsUnits) or log.whole_units):
         for name, _, files in logs:
             if name in before.logs:
                 here = _read(plan, log, files, applied, listed=True)
@@ -400,7 +399,7 @@ def refuse_rests(
     """InputError (LR2041) for a unit that was set aside because it goes on in a log to come, where
     that is given without the one in which it began: the rest would be taken for all of it; and for
     one behind the position that begins before the log. Reads the headers of all logs."""
-    rest = log.rest_of if isinstance(log, IndexedLog) else None
+    rest = log.rest_of if isinstance(log, ListsUnits) else None
     if rest is not None and before.position is not None and rest > before.position.commit:
         raise InputError(
             "LR2041",

@@ -21,17 +21,16 @@ from weakref import finalize
 
 import numpy as np
 
-from replay.arrays import Hashes, Index, Lengths, Mask
+from replay.arrays import Mask
 from replay.changes.choices import EngineName
-from replay.changes.envelope import opaque
-from replay.changes.position import leading_words
-from replay.changes.selection import RecordFacts, Selection, decide
+from replay.changes.selection import Selection
 from replay.engine.contract import SPLIT_BYTES, Engine
 from replay.errors import InputError
 from replay.logs import LogFile, Split
 from replay.logs.files import KnowsFiles
 from replay.logs.log_file import RangedLog
 from replay.pipeline.input_digests import RANGE_BYTES, WHOLE_BYTES, FileDigest, digest_of_ranges
+from replay.pipeline.plan import LogIndex, sampled
 
 
 class ScanJob:
@@ -44,56 +43,12 @@ class ScanJob:
         return iter(())
 
 
-# -- the sample of commit positions
-# -------------------------------------------------------------------------------------------------
-# A sample of the commit positions of what is selected, by which the bounds of output files are
-# placed.
-#
-# Of so many records one is looked at, by its number in its file: a sample is that of the log,
-# however the log was cut for reading, and whoever read it.
-
-
-#: Of this many records one is looked at to place the bounds of the buckets.
-SAMPLE_EVERY = 64
-
-
-def sampled(
-    log: LogFile,
-    selection: Selection,
-    taken: Mask,
-    split: Split,
-    offsets: Index,
-    lengths: Lengths,
-) -> Hashes:
-    """Of the records of a split (all of them are given), those that a sample looks at and the
-    selection takes: the leading words of their commit positions."""
-    phase = -(split.first_record - 1) % SAMPLE_EVERY
-    chosen, chosen_lengths = offsets[phase::SAMPLE_EVERY], lengths[phase::SAMPLE_EVERY]
-    if not len(chosen):
-        return np.zeros(0, np.uint64)
-    envelope = log.envelope(split.file, chosen, chosen_lengths)
-    change, version = log.classify(envelope)
-    facts = RecordFacts(change, version, taken, log.dependent_position)
-    kept = decide(selection, envelope, facts) == 0
-    return leading_words(opaque(envelope.commit()[kept]))
-
-
 #: Bytes of log from which on tasks index it.
 TASKS_FROM = 1 << 30
 #: Starts that a task tries, and how often ranges are walked again, before the driver walks on.
 _TRIES, _ROUNDS = 4, 4
 #: Bytes that are digested at a time.
 _HASHED = 16 << 20
-
-
-@dataclass(frozen=True)
-class LogIndex:
-    """What is known of a log that was read once: its splits, the leading words of sampled commit
-    positions, and digests of inputs, by input."""
-
-    splits: tuple[Split, ...]
-    words: Hashes
-    digests: Mapping[str, FileDigest]
 
 
 @dataclass(frozen=True)

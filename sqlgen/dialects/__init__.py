@@ -422,11 +422,21 @@ _OURS = frozenset({"db2", "soliddb"})
 def profile_named(name: str) -> Profile:
     """The profile of a dialect. SqlgenError (LR1001) for a name that neither this nor another
     installed package offers."""
+    profile = _found(name)
+    if name in BUILT_IN and profile.sqlglot in _OURS:  # also where no entry point tells sqlglot
+        import_module(f"sqlgen.{profile.sqlglot}")
+    return profile
+
+
+def same_sql(one: str, other: str) -> bool:
+    """Whether two dialects are of one kind of database. SqlgenError as :func:`profile_named`."""
+    return _found(one).sqlglot == _found(other).sqlglot
+
+
+def _found(name: str) -> Profile:
     if name in BUILT_IN:
         module = import_module(f"{__name__}.{BUILT_IN[name]}")
         built_in: Profile = getattr(module, name.upper())
-        if built_in.sqlglot in _OURS:  # also where no entry point tells sqlglot of it
-            import_module(f"sqlgen.{built_in.sqlglot}")
         return built_in
     from importlib.metadata import entry_points
 
