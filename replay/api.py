@@ -32,7 +32,7 @@ from replay.changes.options import Export, ScriptOptions
 from replay.changes.selection import Selection, by_log
 from replay.engine import local
 from replay.engine.contract import SPLIT_BYTES, Engine
-from replay.errors import EXIT_OK, UsageError, counted
+from replay.errors import EXIT_OK, UsageError, counted, usage_errors
 from replay.live.keys import key_source
 from replay.logs import Inputs, MakesFiles, source_named
 from replay.logs.named import Paths, gathered, paths_of, recognized, words_of
@@ -44,22 +44,15 @@ from replay.options.keywords import (
     StatementOptions,
     TextOptions,
     ValueOptions,
+    checked,
     csv_form,
     octets_of_position,
     script_options,
     selection_of,
+    warn,
 )
-from replay.pipeline.checked import checked, warn
 from replay.pipeline.mapped_catalog import MappingFile, mapping_file
-from replay.pipeline.request import (
-    Demand,
-    KeySource,
-    OpenLog,
-    Request,
-    make_request,
-    open_source,
-    usage_errors,
-)
+from replay.pipeline.request import Demand, KeySource, OpenLog, Request, make_request, open_source
 from replay.reports.layout import preformatted
 from replay.reports.log_api import Questions
 from replay.storage import Place, settled

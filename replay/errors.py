@@ -8,13 +8,14 @@ quarantine and the balance sheet.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
 from itertools import islice
 from types import ModuleType
 
-from sqlgen.errors import CodedError
+from sqlgen.errors import CodedError, SqlgenError
 
 #: So many of several things are named in a message.
 NAMED = 20
@@ -240,3 +241,12 @@ def first_finding_error(finding: Finding) -> InputError:
         finding.where,
         finding.hint,
     )
+
+
+@contextmanager
+def usage_errors() -> Iterator[None]:
+    """What cannot be said in SQL, as the UsageError of the option that asked for it."""
+    try:
+        yield
+    except SqlgenError as error:
+        raise UsageError(error.code, error.message, hint=error.hint) from error

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from replay import storage
 from replay.changes.choices import USUAL_NAME
 from replay.engine.contract import SPLIT_BYTES, Engine
-from replay.pipeline.checked import checked
+from replay.options.keywords import checked
 from replay.pipeline.request import Request
 from replay.pipeline.request_checks import script_notes
 from replay.storage import Place

@@ -43,7 +43,7 @@ from replay.pipeline.row_batch import whole_rows
 from replay.targets.mysql_settings import connect_arguments
 from sqlgen import ddl
 from sqlgen.dialects import profile_named
-from sqlgen.rows import Op, Rows
+from sqlgen.schema import Op, Rows
 
 SERVER = [
     "--log-bin=/var/lib/mysql/changes",

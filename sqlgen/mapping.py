@@ -14,8 +14,7 @@ import pyarrow as pa
 from sqlgen.errors import SqlgenError
 from sqlgen.masking import MASKS, fingerprint, mask_kind, masked
 from sqlgen.render_options import RenderOptions, shown_columns
-from sqlgen.rows import Rows
-from sqlgen.schema import Column, Constraints, ForeignKey, SqlType, Table
+from sqlgen.schema import Column, Constraints, ForeignKey, Rows, SqlType, Table
 
 if TYPE_CHECKING:
     from sqlgen.ddl.schema_file import Declared

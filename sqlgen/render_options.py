@@ -13,8 +13,7 @@ from typing import Any
 from sqlgen.choices import Names, WhereColumns
 from sqlgen.errors import SqlgenError, settle_choices, settle_kinds
 from sqlgen.literals import Policy
-from sqlgen.rows import Op
-from sqlgen.schema import Column, Table
+from sqlgen.schema import Column, Op, Table
 
 
 @dataclass(frozen=True)
@@ -27,7 +26,7 @@ class RenderOptions:
     well (:attr:`sqlgen.dialects.Profile.exact`), None: as the dialect needs it where nobody knows
     the columns' collations; ``assert_rows``: a statement that does not touch exactly one row
     stops the script; ``free_keys``: a row takes a key only where no row has it
-    (:mod:`sqlgen.render.free_keys`).
+    (:mod:`sqlgen.statements`).
     """
 
     names: Names = Names.LOWER

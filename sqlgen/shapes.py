@@ -22,11 +22,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sqlgen.dialects import Profile
-from sqlgen.literals import ValueProblem, literal_parts
-from sqlgen.render.float_literals import other_readings
+from sqlgen.literals import ValueProblem, literal_parts, other_readings
 from sqlgen.render_options import RenderOptions, identity, shown_columns
-from sqlgen.rows import Op, Rows
-from sqlgen.schema import FLOATS, Codes, Column, RowMask
+from sqlgen.schema import FLOATS, Codes, Column, Op, RowMask, Rows
 from sqlgen.statements import (
     EMITTED,
     PROBLEM,

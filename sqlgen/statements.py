@@ -19,14 +19,22 @@ import pyarrow.compute as pc
 
 from sqlgen.dialects import LABEL, CheckKind, Exact, Profile
 from sqlgen.errors import SqlgenError
-from sqlgen.lazy_imports import errors, exp
-from sqlgen.literals import LiteralParts, Policy, ValueProblem, literal_parts
+from sqlgen.lazy_imports import errors, exp, when_used
+from sqlgen.literals import (
+    LiteralParts,
+    Policy,
+    ValueProblem,
+    float_text,
+    literal_parts,
+    other_readings,
+)
 from sqlgen.names import identifier, table_expression
-from sqlgen.render.float_literals import float_text, other_readings
 from sqlgen.render_options import RenderOptions, identity, shown_columns
-from sqlgen.rows import Op, Rows
-from sqlgen.schema import FLOATS, Codes, Column, RowMask, Table
+from sqlgen.schema import FLOATS, Codes, Column, Op, RowMask, Rows, Table
 from sqlgen.script import escape_comment
+
+with when_used():  # for scripts that look for keys
+    from sqlgen.render import upsert
 
 #: Outcomes of a row.
 EMITTED, NO_CHANGE, EXCLUDED_COLUMNS, PROBLEM = 0, 1, 2, 3
@@ -47,6 +55,19 @@ class Rendered:
     text: pa.StringArray
     outcome: Codes
     problems: list[ValueProblem]
+
+
+def render_by(rows: Rows, profile: Profile, options: RenderOptions) -> Rendered:
+    """The statements of ``rows`` in the way that ``options`` ask for. SqlgenError: LR3013 for an
+    upsert of a table without a key, LR3006 when a key column is excluded that statements look at,
+    as inserts do where keys must be free."""
+    if rows.table.key and (options.upsert or options.free_keys):
+        identity(rows.table, options)
+    if options.upsert:
+        return upsert.render(rows, profile, options)
+    if options.free_keys and rows.table.key:
+        return upsert.of_free_keys(rows, profile, options)
+    return render(rows, profile, options)
 
 
 def render(rows: Rows, profile: Profile, options: RenderOptions) -> Rendered:

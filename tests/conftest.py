@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING, Any
 import hypothesis
 import pytest
 
+from replay import native
 from replay.errors import TargetError
-from replay.native import machine_code
 from replay.targets import embedded, target_named
 from tests.support import artefacts
 from tests.support.engines import Place
@@ -265,7 +265,7 @@ def every_log_is_worth_it() -> Iterator[None]:
     compared in tests/pipeline/test_fast_path.py."""
     # the fixture ``monkeypatch`` would be undone after all others then
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(machine_code, "WORTH", 0)
+        patch.setattr(native, "WORTH", 0)
         yield
 
 

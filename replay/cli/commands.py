@@ -42,16 +42,11 @@ from replay.cli.request import (
     selection_of,
 )
 from replay.cli.terminal import OUTPUT, Bar
-from replay.errors import EXIT_OK, EXIT_WARNING, UsageError, counted
+from replay.errors import EXIT_OK, EXIT_WARNING, UsageError, counted, usage_errors
 from replay.machine import room_for
 from replay.output.bundle import Bundle
 from replay.pipeline.mapped_catalog import as_logged, mapping_file
-from replay.pipeline.request import (
-    Demand,
-    Request,
-    make_request,
-    usage_errors,
-)
+from replay.pipeline.request import Demand, Request, make_request
 from replay.pipeline.request_checks import asserting, script_notes
 from replay.storage import Place, read_text
 from replay.targets import target_of

@@ -15,7 +15,7 @@ from replay.cli.outcome import check_file
 from replay.cli.parser import parse
 from replay.cli.request import LogInput, data_options_of, options_of, selection_of
 from replay.cli.terminal import Bar
-from replay.errors import UsageError
+from replay.errors import UsageError, usage_errors
 from replay.logs import source_named
 from replay.options.command_options import COPIED, OF_VALUES
 from replay.options.command_options import options_of as options_named
@@ -25,7 +25,7 @@ from replay.output.extraction import writer_of
 from replay.output.formats import export_request
 from replay.output.whole_folder import check_output
 from replay.pipeline.mapped_catalog import MappingFile
-from replay.pipeline.request import Demand, OpenLog, Request, make_request, usage_errors
+from replay.pipeline.request import Demand, OpenLog, Request, make_request
 from replay.reports.layout import ReportFormat, written
 from replay.reports.make_report import report_of
 from replay.reports.report_kinds import ReportKind, ReportOptions

@@ -37,11 +37,12 @@ from replay.errors import (
     Refusal,
     UsageError,
     counted,
+    usage_errors,
 )
 from replay.logs import source_named
 from replay.logs.words import said_of
 from replay.pipeline.extent import refuse_other_run
-from replay.pipeline.request import Demand, OpenLog, make_request, usage_errors
+from replay.pipeline.request import Demand, OpenLog, make_request
 from replay.redaction import public
 from replay.storage import is_database, read_text
 from replay.storage.durable import write_file

@@ -21,7 +21,7 @@ from replay.changes.selection import Selection, by_log
 from replay.cli.terminal import Bar
 from replay.engine import local
 from replay.engine.contract import Engine, is_local
-from replay.errors import LogReplayError, UsageError
+from replay.errors import LogReplayError, UsageError, usage_errors
 from replay.live.keys import key_source
 from replay.logs import Inputs, LogFile, MakesFiles, source_named
 from replay.logs.named import Recognized, gathered, kind_of, recognized
@@ -34,15 +34,7 @@ from replay.options.keywords import (
     script_options,
 )
 from replay.pipeline.mapped_catalog import MappingFile, mapping_file
-from replay.pipeline.request import (
-    Demand,
-    KeySource,
-    OpenLog,
-    Request,
-    make_request,
-    open_source,
-    usage_errors,
-)
+from replay.pipeline.request import Demand, KeySource, OpenLog, Request, make_request, open_source
 from replay.redaction import command, public
 from replay.targets import target_of
 from replay.temp_folders import WorkFolder

@@ -27,8 +27,7 @@ from replay.dependencies.unique_order import (
     met_spans,
     unit_order,
 )
-from replay.dependencies.untold_keys import UntoldKeys
-from replay.dependencies.write_sets import ChangeBatch, KeyRole, WriteSets
+from replay.dependencies.write_sets import ChangeBatch, KeyRole, UntoldKeys, WriteSets
 from replay.logs import LogFile
 from sqlgen.choices import Deferral
 from sqlgen.schema import Constraints, ForeignKey

@@ -22,7 +22,7 @@ from replay.targets import Session
 from sqlgen import statements
 from sqlgen.choices import WhereColumns
 from sqlgen.row_checks import with_check
-from sqlgen.rows import INVERSE, Op, Rows
+from sqlgen.schema import INVERSE, Op, Rows
 
 #: What the halves of a change that is two statements do.
 _HALVES = {StatementPart.REMOVE: Op.DELETE, StatementPart.PUT: Op.INSERT}

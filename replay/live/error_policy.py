@@ -14,7 +14,7 @@ from enum import StrEnum
 
 from replay.errors import UsageError
 from replay.targets import Condition
-from sqlgen.rows import Op
+from sqlgen.schema import Op
 
 
 class Response(StrEnum):

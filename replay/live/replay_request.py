@@ -12,7 +12,7 @@ from replay.changes.options import ScriptOptions
 from replay.changes.position import LOWEST, Position
 from replay.changes.selection import Selection
 from replay.engine.contract import Engine
-from replay.errors import UsageError
+from replay.errors import UsageError, usage_errors
 from replay.live.error_policy import ErrorPolicy, error_policy_of
 from replay.live.hazard_refusals import accepted_kinds
 from replay.live.preflight import connect_locked
@@ -30,7 +30,7 @@ from replay.options.keywords import (
     script_options,
 )
 from replay.pipeline.points import read_point
-from replay.pipeline.request import Request, usage_errors
+from replay.pipeline.request import Request
 from replay.targets import Session, Target, target_of
 from sqlgen.errors import choice
 from sqlgen.schema import Constraints

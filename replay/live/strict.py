@@ -22,7 +22,7 @@ from replay.live.route import UnitGroup
 from replay.live.target_transactions import BadStatement, Transactions, first_bad
 from replay.output.steps import ScriptUnit
 from replay.targets import Condition, ConnectionLost, Session, StatementFailure, Transient
-from sqlgen.rows import Op
+from sqlgen.schema import Op
 
 #: A savepoint covers this much text.
 _WATCHED_BYTES = 32 << 10

@@ -24,8 +24,7 @@ from sqlgen.choices import WhereColumns
 from sqlgen.dialects import profile_named
 from sqlgen.names import target_name
 from sqlgen.render_options import RenderOptions
-from sqlgen.rows import Op, Rows
-from sqlgen.schema import Table
+from sqlgen.schema import Op, Rows, Table
 
 #: Rows that one query asks about.
 _TOGETHER = 200

@@ -33,7 +33,7 @@ from replay.targets import (
     Transient,
     undone_where_it_fails,
 )
-from sqlgen.rows import Op
+from sqlgen.schema import Op
 
 #: Text sent at once: large enough to make the round trip disappear, small enough for any memory.
 BATCH_BYTES = 256 << 10

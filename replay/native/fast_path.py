@@ -41,7 +41,7 @@ from replay.native.machine_code import MachineCode, loaded
 from sqlgen.dialects import Profile
 from sqlgen.render import templates
 from sqlgen.render_options import RenderOptions, lacking_identity, shows_whole
-from sqlgen.rows import INVERSE, Op
+from sqlgen.schema import INVERSE, Op
 from sqlgen.shapes import NAME_LENGTH
 
 #: Bytes of statements that room is made for at first, for each byte of images and each row.

@@ -29,10 +29,6 @@ import numpy as np
 
 from replay.temp_folders import remove_unused, user_cache
 
-#: Records of a bucket that make it worth to load the kernel that writes statements (and, once on
-#: a machine, to compile it).
-WORTH = 50_000
-
 
 @dataclass(frozen=True)
 class ArrayOf:

@@ -17,6 +17,7 @@ from replay.changes.selection import BUILT_ON, LEFT_TO_TARGET, REASONS
 from replay.engine.contract import Engine
 from replay.errors import InputError, Refusal, Where, counted, first_finding_error, some_of
 from replay.logs import LogFile
+from replay.logs.record_facts import final_position
 from replay.output.continuation import (
     Continuation,
     can_continue,
@@ -241,7 +242,8 @@ def selection_warnings(plan: Plan, log: LogFile, tally: Tally, engine: Engine) -
     """What a user must know whose selection takes nothing of the log, or by times that go back, or
     leaves to the target what that will not do."""
     told = tally.clock.warnings() + _left_to_target(plan, log, tally)
-    told += extent.data_end_early(log, tally.first_commit, tally.last_commit, engine)
+    if final_position(log) is not None:
+        told += extent.data_end_early(log, tally.first_commit, tally.last_commit, engine)
     if tally.outcomes != sum(tally.skipped.values()):
         named = {unit for unit, _ in plan.selection.units}
         if tally.units + len(tally.quarantined_units) < len(named):

@@ -47,8 +47,7 @@ from replay.output.formats import (
     transactions_dataset,
 )
 from replay.output.formats.exported_values import cast
-from replay.pipeline.chunk import FAILED, Chunk, ChunkChanges
-from replay.pipeline.partition import BucketReader
+from replay.pipeline.partition import FAILED, BucketReader, Chunk, ChunkChanges
 from replay.pipeline.plan import BucketResult, Plan, WrittenFile
 from replay.storage import name_of
 from sqlgen.structure import StructureChange

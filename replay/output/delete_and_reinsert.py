@@ -19,17 +19,15 @@ from replay.changes.options import ScriptOptions
 from replay.dependencies.key_spaces import KeySpaces, key_spaces, parked_values, parking
 from replay.dependencies.unique_order import OF_TWO, StatementPart
 from replay.logs import LogFile
-from replay.pipeline.chunk import ChunkChanges
+from replay.pipeline.partition import ChunkChanges
 from replay.pipeline.plan import Plan, places_of
 from replay.pipeline.row_batch import whole_rows
 from sqlgen.choices import Assertion, Deferral, WhereColumns
 from sqlgen.dialects import Profile, profile_named
 from sqlgen.literals import ValueProblem
-from sqlgen.render.free_keys import render_by
 from sqlgen.render_options import shown_columns
-from sqlgen.rows import Op, Rows
-from sqlgen.schema import FLOATS, ForeignKey
-from sqlgen.statements import Rendered
+from sqlgen.schema import FLOATS, ForeignKey, Op, Rows
+from sqlgen.statements import Rendered, render_by
 
 #: Parts of statements by which a row gets values of another one, or of none.
 _WITH_OTHERS = (StatementPart.EXCHANGE, StatementPart.PARK, StatementPart.UNPARK)

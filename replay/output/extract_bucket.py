@@ -22,8 +22,7 @@ from replay.changes.envelope import ROW_CHANGES, Change
 from replay.changes.position import UNIT, UNIT_POSITION, UNIT_POSITION_FIELDS, unit_positions
 from replay.changes.selection import BESIDE_CHANGES, REASON, UNSATISFIED
 from replay.logs import LogFile, LogWriter, source_named
-from replay.pipeline.chunk import FAILED, Chunk, ChunkChanges
-from replay.pipeline.partition import BucketReader
+from replay.pipeline.partition import FAILED, BucketReader, Chunk, ChunkChanges
 from replay.pipeline.plan import BucketResult, Plan, WrittenFile
 from replay.pipeline.scan import packed, unpacked_together
 from sqlgen.dialects import profile_named

@@ -18,8 +18,7 @@ from replay.dependencies.baseline import CountedRows, Lookup, StateBefore
 from replay.errors import InputError, Where
 from replay.logs import LogFile
 from replay.storage import Place, file_name, readable
-from sqlgen.rows import Op, Rows
-from sqlgen.schema import Table
+from sqlgen.schema import Op, Rows, Table
 
 
 class StateFiles:

@@ -27,8 +27,7 @@ from sqlgen.mapping import TableMap, TableMapping
 from sqlgen.names import identifier, table_expression
 from sqlgen.render_options import RenderOptions, shown_columns
 from sqlgen.row_checks import ExpectedRows, difference_queries
-from sqlgen.rows import Rows
-from sqlgen.schema import Column, SqlType, Table
+from sqlgen.schema import Column, Rows, SqlType, Table
 from sqlgen.script import script_prologue, search_path
 
 #: Rows in a transaction of the load, and in one statement where a dialect takes several.

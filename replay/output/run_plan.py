@@ -414,7 +414,7 @@ def _has_large(plan: Plan, tally: Tally, log: LogFile) -> bool:
 
 def _counted(plan: Plan, tally: Tally) -> Plan:
     """The plan of a script whose rows may be others by now, as it gives no row a key that another
-    one has: by conditions where statements may touch no row (:mod:`sqlgen.render.free_keys`). Where
+    one has: by conditions where statements may touch no row (:mod:`sqlgen.statements`). Where
     a row is removed early and put back last, these cannot tell whether it was found: then every row
     is counted."""
     render = plan.options.render

@@ -25,8 +25,6 @@ from replay.changes.options import ScriptOptions
 from replay.errors import Refusal
 from replay.logs import LogFile
 from replay.native import script_lines_tables as tables
-from replay.native.kernels import PUT_LINES
-from replay.native.machine_code import available
 from sqlgen.dialects import Profile
 from sqlgen.errors import SqlgenError
 from sqlgen.lazy_imports import when_used
@@ -36,6 +34,7 @@ if TYPE_CHECKING:
     from sqlgen.clients.form import ScriptForm
 
 with when_used():  # what some scripts alone need
+    from replay.native import kernels, machine_code
     from replay.output import steps as step_files
     from sqlgen import row_checks
 
@@ -194,7 +193,7 @@ class ScriptLines:
     ) -> Iterator[Bytes]:
         """The texts ``picked`` as lines, each with its ``notes`` and ``checks``, and what stands
         before units, some lines at a time; each time what was put together before is gone."""
-        put = available(PUT_LINES)
+        put = machine_code.available(kernels.PUT_LINES)
         assert put is not None
         texts, places = parts_of(text)
         comments, comment_places = parts_of(begins.comments.text)
@@ -233,7 +232,7 @@ class ScriptLines:
 
 def available_here() -> bool:
     """Whether there is the machine code."""
-    return available(PUT_LINES) is not None
+    return machine_code.available(kernels.PUT_LINES) is not None
 
 
 @dataclass(frozen=True)

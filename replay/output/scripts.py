@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from replay import native
 from replay.arrays import Index, Mask, of_rows, one_of
 from replay.changes import order
 from replay.changes.envelope import ROW_CHANGES, TABLE_EVENTS, Change, distinct
@@ -22,11 +23,16 @@ from replay.dependencies.constraint_order import Arranged, ConstraintOrder, with
 from replay.dependencies.write_sets import ChangeBatch
 from replay.errors import Finding
 from replay.logs import LogFile
-from replay.native import machine_code
 from replay.output.delete_and_reinsert import RowParts
 from replay.output.script_file import Checks, Sink, Written, comments_of, pace_of, traces_of
-from replay.pipeline.chunk import FAILED, Chunk, ChunkChanges, joined, uncommitted_of
-from replay.pipeline.partition import BucketReader
+from replay.pipeline.partition import (
+    FAILED,
+    BucketReader,
+    Chunk,
+    ChunkChanges,
+    joined,
+    uncommitted_of,
+)
 from replay.pipeline.plan import BucketResult, Plan, WrittenFile, places_of
 from replay.pipeline.rows import LEFT_OUT, ChangeStatements, RowDecoder
 from replay.pipeline.script_client import script_form
@@ -325,11 +331,7 @@ class BucketRenderer(BucketReader[ChunkStatements]):
         """Whether the script has a statement or a comment for each of some changes as it was made,
         apart from what stands beside it."""
         ordered = arranged.sequence[entries]
-        if (
-            len(self.records) < machine_code.WORTH
-            or arranged.part is not None
-            or not self.sink.quick
-        ):
+        if len(self.records) < native.WORTH or arranged.part is not None or not self.sink.quick:
             return False
         more = (changes.uncommitted[ordered] > 0) | (changes.change[ordered] == Change.STRUCTURE)
         return not more.any()

@@ -22,11 +22,11 @@ from replay.arrays import Bytes, Index, Mask, Records, Versions, take_rows
 from replay.changes.envelope import RECORD, WHOLE_TABLE
 from replay.changes.position import UNIT_POSITION, UnitPosition, unit_positions
 from replay.dependencies.unique_order import OF_TWO
-from replay.pipeline.chunk import ChunkChanges
+from replay.pipeline.partition import ChunkChanges
 
 #: ``start``/``size`` are bytes of the script (without the line's end), ``version`` and ``change``
-#: as in :class:`replay.pipeline.chunk.ChunkChanges`, ``head``/``weight`` rows of the records file,
-#: ``part`` what it does of the change
+#: as in :class:`replay.pipeline.partition.ChunkChanges`, ``head``/``weight`` rows of the records
+#: file, ``part`` what it does of the change
 #: (:class:`replay.dependencies.unique_order.StatementPart`). The rows of the last change that a
 #: statement stands for follow those of its first: ``last_weight`` of them, of the kind
 #: ``last_change``; both are 0 for every statement of one change.

@@ -1,5 +1,5 @@
-"""The changes of one bucket: sorted, cut into chunks, joined from segments, checked, and counted by
-what becomes of them.
+"""The changes of one bucket: sorted, cut into chunks (records that are worked on together), joined
+from segments, checked, and counted by what becomes of them.
 
 What is made of them is up to a :class:`BucketReader`: statements (:mod:`replay.output.scripts`) or
 datasets (:mod:`replay.output.datasets`). A unit of recovery with a damaged record is left out
@@ -10,19 +10,22 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, fields, replace
 from itertools import pairwise
 from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from replay.arrays import Index, Mask, Records, of_rows, one_of, take_rows
+from replay.arrays import Bytes, Index, Mask, Records, Versions, of_rows, one_of, take_rows
 from replay.changes import order
 from replay.changes.balance import Tally
 from replay.changes.envelope import (
+    RECORD,
     Change,
     Envelope,
     distinct,
+    field_slice,
 )
 from replay.changes.position import (
     UNIT,
@@ -38,22 +41,122 @@ from replay.changes.selection import (
     decide,
 )
 from replay.changes.units import Verdict
+from replay.decoding import codecs
 from replay.errors import Finding, Where
 from replay.logs import Images, LogFile, where_of
-from replay.pipeline.chunk import (
-    FAILED,
-    Chunk,
-    ChunkChanges,
-    joined,
-    like_the_one_before,
-    uncommitted_of,
-    unit_starts,
-)
 from replay.pipeline.plan import Plan
 from replay.pipeline.row_batch import RowProblem
 from replay.pipeline.rows import RowDecoder
 from replay.pipeline.scan import in_commit_order
 from sqlgen.dialects import Profile
+
+#: Outcome of a change that is damaged itself; other outcomes are indexes of
+#: :data:`replay.changes.selection.REASONS`, 0 = emitted.
+FAILED = 251
+
+
+@dataclass
+class ChunkChanges:
+    """The changes of a chunk in log order. ``head`` is the row of a change's first record in
+    ``records``, ``weight`` its number of segments; ``change``, ``version`` and ``origin`` are those
+    of the first record."""
+
+    records: Records
+    head: Index
+    weight: Index
+    unit: Index
+    change: Bytes
+    version: Versions
+    origin: Bytes
+    outcome: Bytes
+    uncommitted: Bytes
+
+    def part(self, rows: Index) -> ChunkChanges:
+        """Some of the changes."""
+        names = [one.name for one in fields(self) if one.name != "records"]
+        return replace(self, **{name: getattr(self, name)[rows] for name in names})
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Rows ``start:stop`` of a bucket: whole units, or one piece of a unit too long for a chunk
+    (``piece`` k of ``pieces``, in emission order)."""
+
+    start: int
+    stop: int
+    piece: int = 0
+    pieces: int = 1
+
+
+def joined(records: Records, unit: Index) -> ChunkChanges:
+    """The changes of records in order, segments joined; ``unit`` numbers the unit of each."""
+    change, version, segments = (
+        np.ascontiguousarray(records[name]) for name in ("change", "version", "segments")
+    )
+    follows = np.zeros(len(records), bool)
+    follows[1:] = (
+        (segments[1:] > 1)
+        & (segments[1:] == segments[:-1])
+        & (unit[1:] == unit[:-1])
+        & (change[1:] == change[:-1])
+        & (version[1:] == version[:-1])
+        & (records["position"][1:] == records["position"][:-1])
+    )
+    head = np.flatnonzero(~follows)
+    outcome, uncommitted = (np.zeros(len(head), np.uint8) for _ in range(2))
+    return ChunkChanges(
+        records,
+        head,
+        np.diff(np.append(head, len(records))),
+        unit[head],
+        change[head],
+        version[head],
+        records["origin"][head],
+        outcome,
+        uncommitted,
+    )
+
+
+def uncommitted_of(envelope: Envelope) -> Bytes:
+    """For ``--include-aborted``: the reason each change would have been left out for, 0 for
+    committed work."""
+    result = np.zeros(len(envelope), np.uint8)
+    disposition = envelope.disposition()
+    result[disposition != ord("C")] = 4
+    result[disposition == ord("S")] = 3
+    result[disposition == ord("A")] = 2
+    result[envelope.unit_disposition() != ord("C")] = 1
+    return result
+
+
+# -- where units begin
+# -------------------------------------------------------------------------------------------------
+
+#: Records that are walked along together.
+STEP = 1 << 16
+#: What tells units apart, which a record begins with.
+_UNIT = ("commit", "unit")
+
+
+def unit_starts(records: Records) -> Index:
+    """The first record of each unit, rising, among ``records``, which are in commit order."""
+    starts = [np.arange(min(len(records), 1))]
+    for low in range(0, len(records), STEP):
+        first = max(low - 1, 0)
+        same = like_the_one_before(records[first : low + STEP], *_UNIT)
+        starts.append(np.flatnonzero(~same) + first + 1)
+    return np.concatenate(starts)
+
+
+def like_the_one_before(records: Records, *names: str) -> Mask:
+    """Which records but the first are the same as their neighbour in some fields."""
+    rows = np.ascontiguousarray(records).view(np.uint8).reshape(len(records), RECORD.itemsize)
+    same = np.ones(max(len(rows) - 1, 0), bool)
+    for name in names:
+        field = rows[:, field_slice(name)]
+        same &= codecs.equal_rows(field[1:], field[:-1])
+    return same
+
 
 #: Records rendered together, and the log bytes they may have: rows of 32 KB must not make a chunk
 #: of a gigabyte.

@@ -3,8 +3,7 @@ the library alike."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -15,7 +14,7 @@ from replay.changes.options import Export, ScriptOptions
 from replay.changes.selection import Selection
 from replay.csv_states import CsvForm
 from replay.engine.contract import SPLIT_BYTES, Engine
-from replay.errors import UsageError
+from replay.errors import UsageError, usage_errors
 from replay.logs import (
     Family,
     Inputs,
@@ -43,7 +42,7 @@ from replay.pipeline.request_checks import (
 )
 from replay.pipeline.script_client import with_client
 from sqlgen.choices import RealPolicy
-from sqlgen.errors import SqlgenError, choice
+from sqlgen.errors import choice
 from sqlgen.lazy_imports import when_used
 from sqlgen.schema import Constraints, Table
 
@@ -152,15 +151,6 @@ class Demand:
         """Whether hexadecimal floats of REAL are doubles: where asked for, and in each export."""
         policy = (self.options or ScriptOptions()).render.policy
         return self.wide_reals or self.export is not None or policy.reals is RealPolicy.DOUBLE
-
-
-@contextmanager
-def usage_errors() -> Iterator[None]:
-    """What cannot be said in SQL, as the UsageError of the option that asked for it."""
-    try:
-        yield
-    except SqlgenError as error:
-        raise UsageError(error.code, error.message, hint=error.hint) from error
 
 
 def open_source(

@@ -19,8 +19,7 @@ from replay.logs import Images, Judging, LogFile, PartialWalk, Walk, where_of
 from replay.redaction import masked_value, options
 from sqlgen import literals, statements
 from sqlgen.mapping import TableMap
-from sqlgen.rows import Op, Rows
-from sqlgen.schema import Column, SqlType
+from sqlgen.schema import Column, Op, Rows, SqlType
 
 #: The kind of statement that a change of a row needs.
 OPS = {Change.INSERT: Op.INSERT, Change.UPDATE: Op.UPDATE, Change.DELETE: Op.DELETE}

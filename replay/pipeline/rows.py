@@ -16,21 +16,20 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from replay import native
 from replay.arrays import Bytes, Index, Mask
 from replay.changes.catalog import TableVersion
 from replay.changes.envelope import Change, distinct
 from replay.changes.selection import REASON, UNSATISFIED
 from replay.logs import Images, LogFile
 from replay.logs.log_file import PlainImages
-from replay.native import machine_code
 from replay.pipeline.plan import Plan
 from replay.pipeline.row_batch import OPS, RowBatch, RowProblem
 from sqlgen import literals, render_options, statements
 from sqlgen.dialects import Profile
 from sqlgen.lazy_imports import when_used
-from sqlgen.render.free_keys import render_by
-from sqlgen.rows import Op, Rows
-from sqlgen.schema import Column
+from sqlgen.schema import Column, Op, Rows
+from sqlgen.statements import render_by
 
 with when_used():  # what many changes, conditions on values and prepared statements need
     from replay.changes import value_filter
@@ -87,7 +86,7 @@ class RowDecoder:
             else None
         )
         self.shortcut = None
-        if expected >= machine_code.WORTH and self.filter is None:
+        if expected >= native.WORTH and self.filter is None:
             self.shortcut = fast_path.FastPath(
                 plan.mode == "undo",
                 profile,

@@ -13,17 +13,19 @@ import pyarrow as pa
 
 from replay.changes.choices import Generation
 from replay.changes.selection import Selection
+from replay.errors import usage_errors
 from replay.options.keywords import (
     QuestionOptions,
     ReportWords,
     SelectionOptions,
+    checked,
     chosen_words,
     csv_form,
     selection_of,
+    warn,
 )
-from replay.pipeline.checked import checked, warn
 from replay.pipeline.mapped_catalog import mapping_file
-from replay.pipeline.request import KeySource, usage_errors
+from replay.pipeline.request import KeySource
 from sqlgen.errors import choice
 from sqlgen.lazy_imports import when_used
 

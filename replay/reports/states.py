@@ -30,6 +30,7 @@ from replay.errors import (
     UsageError,
     counted,
     some_of,
+    usage_errors,
 )
 from replay.live.position_store import Store
 from replay.live.target_state import open_state
@@ -57,7 +58,7 @@ from replay.output.table_lives import (
 )
 from replay.pipeline.mapped_catalog import table_map
 from replay.pipeline.points import Point
-from replay.pipeline.request import Request, usage_errors
+from replay.pipeline.request import Request
 from replay.reports.history import drops_table
 from replay.reports.images import field_of, image_texts, key_text
 from replay.reports.known_rows import Known, rows_of_database, rows_of_folder

@@ -23,8 +23,7 @@ from sqlgen.dialects import Profile
 from sqlgen.literals import plain_texts
 from sqlgen.names import identifier, table_expression, target_name
 from sqlgen.render_options import RenderOptions, shown_columns
-from sqlgen.rows import Op, Rows
-from sqlgen.schema import FLOATS, Column, SqlType, Table
+from sqlgen.schema import FLOATS, Column, Op, Rows, SqlType, Table
 from sqlgen.statements import float_bounds, only_rows
 
 #: How COPY's text format writes NULL.

@@ -12,12 +12,10 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from sqlgen.dialects import Profile
-from sqlgen.literals import special_bytes
+from sqlgen.literals import may_be_misread, special_bytes
 from sqlgen.render import upsert
-from sqlgen.render.float_literals import may_be_misread
 from sqlgen.render_options import RenderOptions, identity, shown_columns
-from sqlgen.rows import Op
-from sqlgen.schema import Column, SqlType, Table
+from sqlgen.schema import Column, Op, SqlType, Table
 from sqlgen.shapes import EXECUTE, NAME_LENGTH
 from sqlgen.statements import (
     SLOT,
@@ -113,11 +111,10 @@ def skeleton(
     whole: bool = False,
     read: bool = False,
 ) -> tuple[Element, ...] | None:
-    """The elements of what :func:`sqlgen.render.free_keys.render_by` writes for a row of this
+    """The elements of what :func:`sqlgen.statements.render_by` writes for a row of this
     table; None where it needs more than elements. ``whole``: the image that an update writes has
-    every
-    column's value (:attr:`sqlgen.rows.Rows.whole`); ``read``: each that it has is to be looked at,
-    even where only a part of them is written.
+    every column's value (:attr:`sqlgen.schema.Rows.whole`); ``read``: each that it has is to be
+    looked at, even where only a part of them is written.
 
     SqlgenError (LR3006) when a key column is excluded, or nothing is left to find a row by.
     """

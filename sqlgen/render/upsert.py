@@ -1,5 +1,6 @@
-"""Rows -> statements that put them in place whether they are there or not, so that a script may be
-applied again, or over a part of itself.
+"""Rows -> statements that look for keys: those that put rows in place whether they are there or
+not, so that a script may be applied again, or over a part of itself; and those that give no row a
+key that another row has.
 
 An insert puts the row in place, and so does an update, with the whole of its after image. Where the
 whole is not known (a large object's value, an excluded column) or holds what the target shall not
@@ -27,11 +28,12 @@ from sqlgen.lazy_imports import exp
 from sqlgen.literals import LiteralParts, ValueProblem, literal_parts
 from sqlgen.names import identifier, table_expression
 from sqlgen.render_options import RenderOptions, shown_columns, shows_whole
-from sqlgen.rows import Op, Rows
-from sqlgen.schema import FLOATS, Column, RowMask, Table
+from sqlgen.schema import FLOATS, Column, Op, RowMask, Rows, Table
 from sqlgen.statements import (
     EMITTED,
+    SLOT,
     Rendered,
+    conditions,
     exact_beside,
     exact_of,
     finish,
@@ -360,3 +362,77 @@ class _Maker:
         return exp.Column(
             this=self._name(column), table=exp.Identifier(this=table) if table else None
         )
+
+
+# -- keys that must be free
+# -------------------------------------------------------------------------------------------------
+# Statements that give no row a key that another row has: for a script that runs on a database in
+# which the changes of others are still there, some of which it leaves out.
+#
+# Such a script finds rows by their old values, so a statement whose row is another one by now does
+# nothing. A row that comes, or comes to another key, has no old values there: what must be as in
+# the log is that nobody has the key. Where the database enforces the key, it says so with an error;
+# where it does not, the row would be there twice.
+
+#: Dialects that take no sub-query over the table that an UPDATE changes, unless its rows are set
+#: down first.
+_SETS_DOWN = frozenset({"mysql", "mariadb"})
+
+
+def of_free_keys(rows: Rows, profile: Profile, options: RenderOptions) -> Rendered:
+    """Such statements for ``rows`` of a table with a key."""
+    if rows.op is Op.INSERT:
+        return _inserts_of_free(rows, profile, options)
+    rendered = statements.render(rows, profile, options)
+    return rendered if rows.op is Op.DELETE else _moves(rows, rendered, profile, options)
+
+
+def _inserts_of_free(rows: Rows, profile: Profile, options: RenderOptions) -> Rendered:
+    """Rows whose key has a null are inserted as they are: NULL is equal to nothing."""
+    rendered = inserts_of_absent(rows, profile, options)
+    without = np.zeros(rows.count, bool)
+    for name in rows.table.key:
+        without |= np.asarray(rows.after[name].is_null())
+    if not without.any():
+        return rendered
+    plain = statements.render(rows, profile, options)
+    text = pc.if_else(pa.array(without), plain.text, rendered.text)
+    return replace(rendered, text=text)
+
+
+def _moves(rows: Rows, rendered: Rendered, profile: Profile, options: RenderOptions) -> Rendered:
+    """``rendered`` updates; those that change the key with the condition that nobody else has it.
+    (The row itself has it where keys differ in what the target does not compare, as blanks.)"""
+    moved = moved_rows(rows) & (rendered.outcome == EMITTED)
+    if not moved.any():
+        return rendered
+    key = tuple(rows.table.column(name) for name in rows.table.key)
+    taken = {
+        name: pc.if_else(rows.changed[name], rows.after[name], rows.before[name])
+        if name in rows.changed
+        else rows.before[name]
+        for name in rows.table.key
+    }
+    problems: list[ValueProblem] = []
+    condition = list(conditions(replace(rows, before=taken), key, profile, options, problems))
+    itself = list(conditions(rows, key, profile, options, []))
+    begin, end = _nobody(rows.table, profile, options.names)
+    body = pc.utf8_slice_codeunits(rendered.text, 0, -1)
+    pieces = [body, f" AND {begin}", *condition, " AND NOT (", *itself, f"){end};"]
+    text = joined(pieces, rows.count)
+    text = pc.if_else(pa.array(moved), text, rendered.text)
+    more = only_rows(problems, pa.array(moved))
+    return finish(text, rendered.outcome, [*rendered.problems, *more])
+
+
+@lru_cache(maxsize=4096)
+def _nobody(table: Table, profile: Profile, names: str) -> tuple[str, str]:
+    """What stands around the condition that finds a row by its key, so that it holds where there
+    is none."""
+    one = exp.Literal.number(1)
+    found = exp.select(one).from_(table_expression(table, profile, names))
+    found = found.where(exp.Var(this=SLOT))
+    if profile.name in _SETS_DOWN:
+        found = exp.select(one.copy()).from_(found.limit(1).subquery("taken"))
+    begin, end = sql_of(exp.Not(this=exp.Exists(this=found)), profile).split(SLOT)
+    return begin, end

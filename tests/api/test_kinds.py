@@ -16,8 +16,7 @@ from replay.changes.options import Export, ScriptOptions
 from replay.changes.selection import Selection
 from replay.errors import LogReplayError, UsageError
 from replay.live.transaction_size import Pace
-from replay.options.keywords import LiveOptions
-from replay.pipeline.checked import checked, declared_kinds
+from replay.options.keywords import LiveOptions, checked, declared_kinds
 from replay.reports.log_api import Questions
 from replay.reports.report_kinds import ReportOptions
 from sqlgen.errors import SqlgenError

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
+from replay import native
 from replay.changes.selection import Selection
 from replay.cli import main
 from replay.dependencies.cascade import limits_changes
 from replay.errors import Refusal
-from replay.native import machine_code
 from replay.output.bundle import Bundle
 from sqlgen.schema import Constraints, ForeignKey
 from tests.support.history import CHILD, PARENT
@@ -54,7 +54,7 @@ def test_a_condition_on_values_does_not_cut_what_is_undone_too(
     quick: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if quick:
-        monkeypatch.setattr(machine_code, "WORTH", 0)
+        monkeypatch.setattr(native, "WORTH", 0)
     log = LogBuilder((PARENT, CHILD))
     one, two, three = log.unit(), log.unit(), log.unit()
     one.insert(PARENT, (1, "A", 5, 0))

@@ -19,8 +19,7 @@ from sqlgen.dialects import BUILT_IN, Profile, profile_named
 from sqlgen.literals import Policy
 from sqlgen.render import upsert
 from sqlgen.render_options import RenderOptions
-from sqlgen.rows import INVERSE, Op, Rows
-from sqlgen.schema import ARROW_TYPES, Column, SqlType, Table
+from sqlgen.schema import ARROW_TYPES, INVERSE, Column, Op, Rows, SqlType, Table
 from sqlgen.script import script_prologue, unit_comments
 from sqlgen.statements import Rendered, delete_all_statement, render, truncate_statement
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from sqlgen.dialects import BUILT_IN, Profile, profile_named
 from sqlgen.literals import Policy
 from sqlgen.render_options import RenderOptions
-from sqlgen.rows import Op
+from sqlgen.schema import Op
 from sqlgen.statements import counting_queries, left_out_comments, lookups
 from tests.golden.test_shapes import TABLES, rows_of, shown
 

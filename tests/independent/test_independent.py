@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from replay.native import machine_code
+from replay import native
 from tests.independent import luw_history, luw_records
 from tests.independent.harm import harmed_export, harmed_log
 from tests.independent.judge import Case
@@ -70,7 +70,7 @@ def both_ways(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
     assert case.complaint() is None
     quick = case.scripts("redo"), case.scripts("undo")
     assert any(b"COMMIT" in text.upper() for text in quick[0])
-    monkeypatch.setattr(machine_code, "WORTH", 1 << 62)
+    monkeypatch.setattr(native, "WORTH", 1 << 62)
     in_pieces(monkeypatch)
     assert case.run("redo", "redo")[0] == 0
     assert case.run("undo", "undo", "--schema", "none")[0] == 0

@@ -17,8 +17,8 @@ from pathlib import Path
 
 import pytest
 
+from replay import native
 from replay.cli.main import main
-from replay.native import machine_code
 from tests.independent.judge import Case
 from tests.independent.tables import Column, Table
 from tests.independent.values import Value
@@ -28,7 +28,7 @@ from tests.support.seeds import FIXED, seeds
 
 SEEDS = range(20)
 #: What takes the machine code of large logs, and from what size on.
-LARGE = ((machine_code, "WORTH", 0),)
+LARGE = ((native, "WORTH", 0),)
 #: Warned of: several generations of a table, and LONG VARCHAR that may hold bits.
 FINE = (0, 4)
 

@@ -24,8 +24,7 @@ from replay.targets import Session, target_named
 from sqlgen.literals import Policy
 from sqlgen.render.staged_merge import Load
 from sqlgen.render_options import RenderOptions
-from sqlgen.rows import Op
-from sqlgen.schema import Constraints
+from sqlgen.schema import Constraints, Op
 from tests.support.few import few
 from tests.support.history import SCHEMA, Maker
 from tests.support.logbuilder import Col, LogBuilder, Tab

@@ -20,7 +20,7 @@ from replay.errors import TargetError, UsageError
 from replay.live.error_policy import Response, error_policy_of
 from replay.live.position_store import Store
 from replay.targets import Condition, StatementCounts, StatementFailure
-from sqlgen.rows import Op
+from sqlgen.schema import Op
 from tests.support.replayed import AT_PIT1, PIT1, START, position, rows, same
 
 Replay = Callable[..., int]

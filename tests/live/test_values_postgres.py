@@ -17,8 +17,7 @@ from sqlgen.dialects import profile_named
 from sqlgen.dialects.reserved_words import RESERVED_BY_POSTGRES as RESERVED
 from sqlgen.render.staged_merge import Merging
 from sqlgen.render_options import RenderOptions
-from sqlgen.rows import Rows
-from sqlgen.schema import Column, SqlType, Table
+from sqlgen.schema import Column, Rows, SqlType, Table
 from sqlgen.shapes import render_shaped
 from sqlgen.statements import render
 from tests.support.examples import examples

@@ -20,8 +20,7 @@ from sqlgen import ddl
 from sqlgen.dialects import profile_named
 from sqlgen.render import upsert
 from sqlgen.render_options import RenderOptions
-from sqlgen.rows import Op, Rows
-from sqlgen.schema import ARROW_TYPES, Column, SqlType, Table
+from sqlgen.schema import ARROW_TYPES, Column, Op, Rows, SqlType, Table
 from sqlgen.statements import render
 from tests.support.client_readers import (
     inlined_compound,

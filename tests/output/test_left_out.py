@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 import replay
+from replay import native
 from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
 from replay.cli.main import main
-from replay.native import machine_code
 from replay.output.bundle import Bundle
 from sqlgen.dialects import BUILT_IN, profile_named
 from sqlgen.render_options import RenderOptions
@@ -151,7 +151,7 @@ def statements(text: str) -> list[str]:
 
 def test_both_ways_of_writing_say_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     slow = text_of(written(tmp_path))
-    monkeypatch.setattr(machine_code, "WORTH", 0)
+    monkeypatch.setattr(native, "WORTH", 0)
     assert text_of(written(tmp_path)) == slow
     assert len(remarks(slow)) == 3
 

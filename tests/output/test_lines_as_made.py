@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 import replay
+from replay import native
 from replay.changes.options import ScriptOptions
-from replay.native import machine_code
 from replay.output import script_file
 from replay.output.script_file import Sink, Written
 from replay.pipeline import partition
@@ -129,7 +129,7 @@ def test_changes_that_take_each_other_back_are_no_statements(
     words = ["redo", "--source", "soliddb", "--log", str(rows)]
     found = []
     for worth in (0, 1 << 30):
-        monkeypatch.setattr(machine_code, "WORTH", worth)
+        monkeypatch.setattr(native, "WORTH", worth)
         out = tmp_path / f"out-{worth}"
         found.append(written(out, *words, "--catalog", str(tmp_path / "catalog")))
     assert found[0] == found[1]

@@ -27,8 +27,7 @@ from sqlgen.literals import Policy, literals
 from sqlgen.names import table_expression
 from sqlgen.render import upsert
 from sqlgen.render_options import RenderOptions
-from sqlgen.rows import Op, Rows
-from sqlgen.schema import ARROW_TYPES, Column, SqlType, Table
+from sqlgen.schema import ARROW_TYPES, Column, Op, Rows, SqlType, Table
 from sqlgen.statements import render
 from tests.golden.test_shapes import golden
 from tests.support.texts import every_character

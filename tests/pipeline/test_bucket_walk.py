@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from replay.changes.envelope import RECORD
-from replay.pipeline import chunk
-from replay.pipeline.chunk import unit_starts
+from replay.pipeline import partition
+from replay.pipeline.partition import unit_starts
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -17,7 +17,7 @@ def test_units_begin_where_commit_or_unit_change(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     draw = random.Random(seed)
-    monkeypatch.setattr(chunk, "STEP", draw.choice([1, 7, 64, 1 << 16]))
+    monkeypatch.setattr(partition, "STEP", draw.choice([1, 7, 64, 1 << 16]))
     records = np.zeros(draw.choice([1, 2, 300, 700]), RECORD)
     of_unit, starts = draw.choice([1, 3, 40]), []
     for number, record in enumerate(records):

@@ -17,6 +17,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from replay import native
 from replay.changes.catalog import Catalog, ColumnFormat, RowFormat, TableVersion
 from replay.changes.envelope import Change
 from replay.changes.options import ScriptOptions
@@ -25,20 +26,18 @@ from replay.decoding import images
 from replay.decoding.image_layouts import PlainRows, plain_rows
 from replay.errors import UsageError
 from replay.logs import Images
-from replay.native import fast_path, machine_code
+from replay.native import fast_path
 from replay.pipeline import rows
 from replay.pipeline.mapped_catalog import mapped_version
 from replay.pipeline.plan import Plan
 from replay.pipeline.rows import ChangeStatements, RowDecoder
 from sqlgen.dialects import BUILT_IN, profile_named
 from sqlgen.errors import SqlgenError
-from sqlgen.literals import Policy
+from sqlgen.literals import Policy, may_be_misread
 from sqlgen.mapping import TableMap, TableMapping
 from sqlgen.mapping import plain as mapped_plain
-from sqlgen.render.float_literals import may_be_misread
 from sqlgen.render_options import RenderOptions, identity
-from sqlgen.rows import Op
-from sqlgen.schema import Column, SqlType, Table
+from sqlgen.schema import Column, Op, SqlType, Table
 from sqlgen.shapes import WORTH, shape_name
 from sqlgen.statements import query_before
 from tests.sqlgen.test_shapes import in_full
@@ -308,7 +307,7 @@ def both(
     )
     made: list[ChangeStatements | str] = []
     quick = 0
-    for expected in (machine_code.WORTH, -1):
+    for expected in (native.WORTH, -1):
         try:
             decoder = RowDecoder(plan, Log(version), profile_named(dialect), expected)  # type: ignore[arg-type]
             made.append(decoder.statements(0, kind, image))

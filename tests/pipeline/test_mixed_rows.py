@@ -13,11 +13,12 @@ import numpy as np
 import pytest
 
 import replay
+from replay import native
 from replay.changes.envelope import Change
 from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
 from replay.errors import LogReplayError
-from replay.native import fast_path, fast_program, machine_code
+from replay.native import fast_path, fast_program
 from replay.pipeline import partition
 from replay.pipeline.mixed_rows import MixedChanges, MixedRows, MixedStatements
 from replay.pipeline.row_batch import OPS
@@ -174,7 +175,7 @@ def test_the_script_is_the_same(
     assert (sum(settled) > 50) is together
     apart(monkeypatch)
     assert written(tmp_path, log, mode, files, **how) == one
-    monkeypatch.setattr(machine_code, "WORTH", 1 << 62)
+    monkeypatch.setattr(native, "WORTH", 1 << 62)
     assert written(tmp_path, log, mode, files, **how) == one
     assert len(one) > 1
 

@@ -19,8 +19,7 @@ from sqlgen.errors import SqlgenError
 from sqlgen.literals import Policy, ValueProblem, literals
 from sqlgen.names import check_collisions, identifier
 from sqlgen.render_options import RenderOptions
-from sqlgen.rows import Op, Rows
-from sqlgen.schema import ARROW_TYPES, Column, SqlType, Table
+from sqlgen.schema import ARROW_TYPES, Column, Op, Rows, SqlType, Table
 from sqlgen.statements import render
 from sqlgen.structure import Action, StructureChange, statements
 from tests.support.places import ROOT

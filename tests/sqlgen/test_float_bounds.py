@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from sqlgen.dialects import profile_named
-from sqlgen.render.float_literals import float_text
+from sqlgen.literals import float_text
 from sqlgen.schema import ARROW_TYPES, Column, SqlType
 from sqlgen.statements import FLOAT_ULPS, float_bounds
 

@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 
 from sqlgen.dialects import profile_named
 from sqlgen.errors import SqlgenError
-from sqlgen.literals import Policy, literal_parts, literals
-from sqlgen.render.float_literals import float_body, other_readings
+from sqlgen.literals import Policy, float_body, literal_parts, literals, other_readings
 from sqlgen.schema import ARROW_TYPES, Column, SqlType
 
 POSTGRES = profile_named("postgres")

@@ -16,8 +16,7 @@ from sqlgen.mapping_file import parse_mapping
 from sqlgen.masking import mask_key
 from sqlgen.render import upsert
 from sqlgen.render_options import RenderOptions
-from sqlgen.rows import Op, Rows
-from sqlgen.schema import Column, Constraints, ForeignKey, SqlType, Table
+from sqlgen.schema import Column, Constraints, ForeignKey, Op, Rows, SqlType, Table
 from sqlgen.statements import render
 
 POSTGRES = profile_named("postgres")

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from sqlgen.dialects import profile_named
 from sqlgen.render_options import RenderOptions
-from sqlgen.rows import Op, Rows
-from sqlgen.schema import Column, SqlType, Table
+from sqlgen.schema import Column, Op, Rows, SqlType, Table
 from sqlgen.shapes import render_shaped
 from sqlgen.statements import render
 from tests.sqlgen.test_statements import COLUMNS, IMAGE, KEYS, OPTIONS, rows_of

@@ -16,8 +16,7 @@ from sqlgen.errors import SqlgenError
 from sqlgen.literals import Policy, literals
 from sqlgen.names import check_collisions, identifier
 from sqlgen.render_options import RenderOptions
-from sqlgen.rows import Op, Rows
-from sqlgen.schema import Column, SqlType, Table
+from sqlgen.schema import Column, Op, Rows, SqlType, Table
 from sqlgen.script import escape_comment, script_prologue, unit_comments
 from sqlgen.statements import (
     EMITTED,

@@ -15,8 +15,7 @@ from sqlgen.dialects import BUILT_IN, Profile, profile_named
 from sqlgen.errors import SqlgenError
 from sqlgen.literals import Policy, ValueProblem
 from sqlgen.render_options import RenderOptions, columns_needed
-from sqlgen.rows import Op, Rows
-from sqlgen.schema import ARROW_TYPES, Column, SqlType, Table
+from sqlgen.schema import ARROW_TYPES, Column, Op, Rows, SqlType, Table
 from sqlgen.statements import heads, render
 
 POSTGRES = profile_named("postgres")

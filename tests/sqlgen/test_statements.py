@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from sqlgen.dialects import profile_named
 from sqlgen.literals import Policy
 from sqlgen.render_options import RenderOptions, columns_needed
-from sqlgen.rows import INVERSE, Op, Rows
-from sqlgen.schema import ARROW_TYPES, Column, SqlType, Table
+from sqlgen.schema import ARROW_TYPES, INVERSE, Column, Op, Rows, SqlType, Table
 from sqlgen.statements import EMITTED, EXCLUDED_COLUMNS, NO_CHANGE, PROBLEM, render
 
 POSTGRES = profile_named("postgres")

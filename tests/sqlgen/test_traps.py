@@ -18,8 +18,7 @@ from sqlgen.db2 import Db2
 from sqlgen.dialects import BUILT_IN, Profile, profile_named
 from sqlgen.literals import Policy, ValueProblem, literals
 from sqlgen.render_options import RenderOptions
-from sqlgen.rows import Op, Rows
-from sqlgen.schema import ARROW_TYPES, Column, SqlType, Table
+from sqlgen.schema import ARROW_TYPES, Column, Op, Rows, SqlType, Table
 from sqlgen.statements import render
 from tests.golden.test_shapes import golden
 from tests.support.examples import examples

@@ -19,8 +19,7 @@ from sqlgen.dialects import BUILT_IN, Profile, profile_named
 from sqlgen.errors import SqlgenError
 from sqlgen.render import upsert
 from sqlgen.render_options import RenderOptions
-from sqlgen.rows import Op, Rows
-from sqlgen.schema import Column, SqlType, Table
+from sqlgen.schema import Column, Op, Rows, SqlType, Table
 from sqlgen.statements import EXCLUDED_COLUMNS, NO_CHANGE, PROBLEM
 from tests.support.logbuilder import Col, LogBuilder, Tab, lrsn, text_of
 

@@ -11,8 +11,7 @@ from sqlgen.dialects import profile_named
 from sqlgen.errors import SqlgenError
 from sqlgen.render import upsert
 from sqlgen.render_options import RenderOptions
-from sqlgen.rows import Op, Rows
-from sqlgen.schema import ARROW_TYPES, Column, SqlType, Table
+from sqlgen.schema import ARROW_TYPES, Column, Op, Rows, SqlType, Table
 from sqlgen.statements import NO_CHANGE, PROBLEM, Rendered
 
 #: NUL cannot be said in PostgreSQL; every ODD value is a problem where it is written.

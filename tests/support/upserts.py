@@ -12,8 +12,7 @@ import pyarrow as pa
 from sqlgen.dialects import Profile
 from sqlgen.render import upsert
 from sqlgen.render_options import RenderOptions
-from sqlgen.rows import Op, Rows
-from sqlgen.schema import ARROW_TYPES, Column, SqlType, Table
+from sqlgen.schema import ARROW_TYPES, Column, Op, Rows, SqlType, Table
 from tests.support.history import History, Step
 
 PARENT = Table(

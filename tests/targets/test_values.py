@@ -19,8 +19,7 @@ from sqlgen.ddl.schema_script import schema_script
 from sqlgen.dialects import profile_named
 from sqlgen.dialects.reserved_words import RESERVED
 from sqlgen.render_options import RenderOptions
-from sqlgen.rows import Op, Rows
-from sqlgen.schema import ARROW_TYPES, Column, Constraints, SqlType, Table
+from sqlgen.schema import ARROW_TYPES, Column, Constraints, Op, Rows, SqlType, Table
 from sqlgen.statements import render
 from tests.sqlgen.test_schema_file import DB2, TABLE
 from tests.support.engines import Engine, Place, shape, state

@@ -26,8 +26,7 @@ from replay.targets import Target, target_named
 from sqlgen import ddl
 from sqlgen.dialects import profile_named
 from sqlgen.render_options import RenderOptions
-from sqlgen.rows import Op, Rows
-from sqlgen.schema import ARROW_TYPES, SqlType, Table
+from sqlgen.schema import ARROW_TYPES, Op, Rows, SqlType, Table
 from sqlgen.statements import render
 from tests.support.examples import examples
 from tests.support.logbuilder import Col, LogBuilder, Tab

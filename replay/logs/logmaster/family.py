@@ -15,7 +15,7 @@ from sqlgen.lazy_imports import when_used
 from sqlgen.schema import Column, SqlType
 
 with when_used():  # a run that only writes scripts needs none of them
-    from replay.logs.logmaster import checkup, copying, dump, inspect, set_opening
+    from replay.logs.logmaster import checkup, copying, dump, inspect, opening
 
 
 CAPABILITIES = Capabilities(
@@ -32,7 +32,7 @@ def open_inputs(inputs: Inputs) -> LogmasterLog:
     """Open what a user named; errors as :func:`replay.logs.logmaster.opening.open_log`."""
     framed = Framing(inputs.framing) if inputs.framing else None
     if inputs.pairs or inputs.continues:
-        return set_opening.open_set(
+        return opening.open_set(
             inputs.pairs or [LogPair(inputs.control or "", inputs.data)],
             framed=framed,
             ccsids=inputs.ccsids,

@@ -30,16 +30,18 @@ from replay.logs.logmaster import framing, headers
 from replay.logs.logmaster.control import ControlFile
 from replay.logs.logmaster.control_catalog import column_warnings
 from replay.logs.logmaster.data import (
+    FitCounts,
     Reading,
     by_value,
     clone_of,
     closing_bounds,
     joined_images,
     placed_images,
+    seem_full,
+    whole_log,
 )
 from replay.logs.logmaster.framing import Framing, RecordShape
 from replay.logs.logmaster.headers import OPTIONAL, HeaderRules, Headers
-from replay.logs.logmaster.row_readings import FitCounts, seem_full, whole_log
 from sqlgen.schema import Constraints
 
 if TYPE_CHECKING:

@@ -20,16 +20,9 @@ from replay.changes.choices import ExportFormat
 from replay.changes.envelope import Change
 from replay.changes.options import Export, ScriptOptions
 from replay.changes.selection import Selection
-from replay.errors import UsageError
+from replay.errors import UsageError, usage_errors
 from replay.logs import TellsLess
-from replay.pipeline.request import (
-    Demand,
-    KeySource,
-    OpenLog,
-    Request,
-    make_request,
-    usage_errors,
-)
+from replay.pipeline.request import Demand, KeySource, OpenLog, Request, make_request
 from sqlgen.dialects import Profile
 from sqlgen.errors import SqlgenError
 from sqlgen.literals import ValueProblem

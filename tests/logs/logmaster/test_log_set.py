@@ -12,7 +12,7 @@ import replay
 from replay.cli.main import main
 from replay.errors import InputError, UsageError
 from replay.logs import LogPair, source_named
-from replay.logs.logmaster.set_opening import open_set
+from replay.logs.logmaster.opening import open_set
 from replay.logs.named import listed
 from replay.output.bundle import Bundle
 from sqlgen.schema import Constraints

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from replay.logs.logmaster import opening, row_readings
+from replay.logs.logmaster import opening
+from replay.logs.logmaster.data import FitCounts
 from replay.logs.logmaster.opening import open_log
-from replay.logs.logmaster.row_readings import FitCounts
 from tests.support.logbuilder import Col, LogBuilder, Tab
 
 PLAIN = Tab("PLAIN", (Col("ID", "INT", 4, key=1), Col("A", "INT", 4)), obid=9)
@@ -84,7 +84,7 @@ def test_rows_that_all_lie_in_segments_tell_too(
         (tmp_path / name).mkdir()
         control, data = log.write(tmp_path / name)
         if cuts:
-            monkeypatch.setattr(row_readings, "_BLOCK", block)
+            monkeypatch.setattr(data, "_BLOCK", block)
         readings.append(open_log(control, data).image_reading(1))
     assert readings[0] == readings[1]
     assert (readings[0] == 0) == (len(value) == 4)
