@@ -45,8 +45,8 @@ from replay.dependencies.preconditions import (
     touched_rows,
 )
 from replay.dependencies.write_sets import TOUCH, ChangeBatch, WriteSets
+from replay.engine.contract import ScanJob
 from replay.logs import LogFile, Split
-from replay.pipeline.range_walk import ScanJob
 from sqlgen.schema import SqlType, Table
 
 #: Rows that are named where many differ.

@@ -50,10 +50,10 @@ from replay.dependencies.preconditions import (
     questions,
 )
 from replay.dependencies.write_sets import TOUCH, ChangeBatch, WriteSets
+from replay.engine.contract import ScanJob
 from replay.errors import counted, some_of
 from replay.logs import LogFile, Split
 from replay.logs.record_facts import other_versions
-from replay.pipeline.range_walk import ScanJob
 from replay.pipeline.scan import in_commit_order, packed, sort_records
 from replay.spill import Growing, spilled
 

@@ -41,6 +41,16 @@ class Job(Protocol):
         ...
 
 
+class ScanJob:
+    """What jobs share whose scan yields results only."""
+
+    buckets = 0
+
+    def reduce(self, log: LogFile, bucket: int, blocks: Iterable[bytes]) -> Iterator[bytes]:
+        """Nothing meets."""
+        return iter(())
+
+
 def scan_tasks(job: Job, splits: int, cores: int) -> int:
     """How many tasks scan so many splits (one at least), where none of ``cores`` shall be idle."""
     together = getattr(job, "together", 1)

@@ -423,7 +423,7 @@ class ListsUnits(Protocol):
     whole_units: bool
 
     def units(self) -> Records:
-        """All units of recovery. Raises no error."""
+        """All units of recovery (``[n]``, fields ``unit`` and ``commit``). Raises no error."""
         ...
 
     @property

@@ -17,7 +17,7 @@ from replay.changes.selection import BUILT_ON, LEFT_TO_TARGET, REASONS
 from replay.engine.contract import Engine
 from replay.errors import InputError, Refusal, Where, counted, first_finding_error, some_of
 from replay.logs import LogFile
-from replay.logs.record_facts import final_position
+from replay.logs.record_facts import long_before_end
 from replay.output.continuation import (
     Continuation,
     can_continue,
@@ -242,8 +242,9 @@ def selection_warnings(plan: Plan, log: LogFile, tally: Tally, engine: Engine) -
     """What a user must know whose selection takes nothing of the log, or by times that go back, or
     leaves to the target what that will not do."""
     told = tally.clock.warnings() + _left_to_target(plan, log, tally)
-    if final_position(log) is not None:
-        told += extent.data_end_early(log, tally.first_commit, tally.last_commit, engine)
+    first, last = tally.first_commit, tally.last_commit
+    if last is None or first is None or long_before_end(log, first, last):
+        told += extent.data_end_early(log, first, last, engine)
     if tally.outcomes != sum(tally.skipped.values()):
         named = {unit for unit, _ in plan.selection.units}
         if tally.units + len(tally.quarantined_units) < len(named):

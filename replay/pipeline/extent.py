@@ -18,14 +18,17 @@ from replay.changes.envelope import bounds_of, compare, opaque
 from replay.changes.notation import first_of_time, time_text
 from replay.changes.position import HIGHEST, LOWEST, Position, UnitId
 from replay.changes.selection import REASON, UNSATISFIED, Selection, balance_of, left_out
-from replay.engine.contract import Engine
+from replay.engine.contract import Engine, ScanJob
 from replay.errors import InputError, some_of
 from replay.logs import LogFile, MadeOfLogs, Split
 from replay.logs.record_facts import final_position, long_before_end, refuse_behind_end
 from replay.pipeline.plan import Plan
-from replay.pipeline.range_walk import ScanJob, files_by_tasks
 from replay.pipeline.scan import SPLIT, HeaderBlock, all_headers, headers, judged_headers
 from sqlgen.errors import did_you_mean
+from sqlgen.lazy_imports import when_used
+
+with when_used():  # for Spark
+    from replay.pipeline import range_walk
 
 #: Kinds of names in headers, and their options.
 _NAMES = {
@@ -110,7 +113,7 @@ def log_extent(
     """Read all headers: tasks of ``engine`` do, where they index the log, in splits of
     ``split_bytes``, which a plan of the same run has, too (None: those that there are, if any).
     ``time``: 17 packed bytes, as in the header. Raises what tasks raise."""
-    found = files_by_tasks(log, split_bytes, engine)
+    found = range_walk.files_by_tasks(log, split_bytes, engine)
     parts: Iterable[LogExtent]
     if found is None or engine is None:
         parts = (_extent_of(some, time) for some in all_headers(log, split_bytes or SPLIT))

@@ -24,24 +24,13 @@ import numpy as np
 from replay.arrays import Mask
 from replay.changes.choices import EngineName
 from replay.changes.selection import Selection
-from replay.engine.contract import SPLIT_BYTES, Engine
+from replay.engine.contract import SPLIT_BYTES, Engine, ScanJob
 from replay.errors import InputError
 from replay.logs import LogFile, Split
 from replay.logs.files import KnowsFiles
 from replay.logs.log_file import RangedLog
 from replay.pipeline.input_digests import RANGE_BYTES, WHOLE_BYTES, FileDigest, digest_of_ranges
 from replay.pipeline.plan import LogIndex, sampled
-
-
-class ScanJob:
-    """What jobs share whose scan yields results only."""
-
-    buckets = 0
-
-    def reduce(self, log: LogFile, bucket: int, blocks: Iterable[bytes]) -> Iterator[bytes]:
-        """Nothing meets."""
-        return iter(())
-
 
 #: Bytes of log from which on tasks index it.
 TASKS_FROM = 1 << 30
