@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -166,6 +167,15 @@ def test_logs_of_other_families_are_found_in_their_folder(
     control = dict(found.in_turn).get("control", ())
     assert [*control, *found.log] == [log.get("control") or log["log"]]
     assert sorted(dict(found.in_turn).get("data", ())) == log.get("data", [])
+
+
+def test_events_whose_texts_hold_characters_that_nobody_sees_are_found(tmp_path: Path) -> None:
+    """A zero-width space is a character of a text, and no sign of a binary file."""
+    row = {"ID": 1, "NAME": "zero\u200bwidth"}
+    event = {"op": "c", "source": {"connector": "postgresql"}, "before": None, "after": row}
+    file = tmp_path / "events.jsonl"
+    file.write_text(json.dumps(event, ensure_ascii=False) + "\n", encoding="utf-8")
+    assert recognized([str(tmp_path)]).log == (str(file),)
 
 
 def test_a_schema_decides_the_precision_that_packed_numbers_leave_open(

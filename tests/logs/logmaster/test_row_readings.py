@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from replay.logs.logmaster import data as images_of_rows
 from replay.logs.logmaster import opening
 from replay.logs.logmaster.data import FitCounts
 from replay.logs.logmaster.opening import open_log
@@ -84,7 +85,7 @@ def test_rows_that_all_lie_in_segments_tell_too(
         (tmp_path / name).mkdir()
         control, data = log.write(tmp_path / name)
         if cuts:
-            monkeypatch.setattr(data, "_BLOCK", block)
+            monkeypatch.setattr(images_of_rows, "_BLOCK", block)
         readings.append(open_log(control, data).image_reading(1))
     assert readings[0] == readings[1]
     assert (readings[0] == 0) == (len(value) == 4)
