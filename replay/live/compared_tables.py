@@ -208,6 +208,7 @@ def _of_schema(
                 "LR4002",
                 "the database lacks a table of the expected state",
                 Where(table=f"{schema}.{name}"),
+                session.otherwise_called(schema),
             )
         if expected is not None and expected.unknown:
             notes.append(f"table {name}: {expected.unknown}")

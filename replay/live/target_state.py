@@ -68,7 +68,8 @@ class TargetState:
         )
         if self.session.facts(schema, name) is None:
             where = Where(table=f"{schema}.{name}")
-            raise TargetError("LR4002", "the database lacks a table of the log", where)
+            hint = self.session.otherwise_called(schema)
+            raise TargetError("LR4002", "the database lacks a table of the log", where, hint)
         key = tuple(name for name in table.key if name in columns)
         rows = replace(
             rows,

@@ -3,8 +3,8 @@ file's name; ``?schema=NAME`` says otherwise); ``sqlite:////data/folder/`` is th
 in that folder.
 
 The file is attached to an empty connection, under its schema's name, which is what scripts expect
-(``sakila.film``). All of a transaction is in this one file, so that its journal makes the data and
-the position one.
+(``sakila.film``); as the schema ``main`` it is opened by itself. All of a transaction is in this
+one file, so that its journal makes the data and the position one.
 """
 
 from __future__ import annotations
@@ -18,12 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from replay.errors import Refusal, TargetError
 from replay.redaction import public
-from replay.targets import (
-    CommitRefused,
-    Condition,
-    StatementFailure,
-    TableFacts,
-)
+from replay.targets import CommitRefused, Condition, StatementFailure, TableFacts
 from replay.targets.outcomes import Reference
 from replay.targets.session import SqlSession
 from replay.targets.sqlite_facts import (
@@ -43,7 +38,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _WAIT_SECONDS = 10
-_TAKEN = ("main", "temp")  # schemas that each connection has
+_MAIN, _TAKEN = "main", "temp"  # schemas that each connection has: its own file, and a passing one
 #: How a file says that its text is UTF-16, so that it cannot be attached to a connection of ours.
 _UTF16 = (b"\0\0\0\2", b"\0\0\0\3")
 
@@ -133,7 +128,11 @@ class SqliteSession(SqlSession):
         import sqlite3
 
         try:
-            self.connection.execute(f"ATTACH ? AS {self.quoted(self.schema)}", (str(path),))
+            if self.schema.lower() == _MAIN:
+                self.connection.close()
+                self.connection = sqlite3.connect(path, isolation_level=None, timeout=_WAIT_SECONDS)
+            else:
+                self.connection.execute(f"ATTACH ? AS {self.quoted(self.schema)}", (str(path),))
             # a commit is on the disk, and nothing in the file is called that could do harm
             self.connection.execute(f"PRAGMA {self.quoted(self.schema)}.synchronous = FULL")
             self.connection.execute("PRAGMA trusted_schema = OFF")
@@ -151,7 +150,7 @@ class SqliteSession(SqlSession):
             raise TargetError(
                 "LR4003",
                 f"cannot connect to {public(self.url)}: {error}",
-                hint=other * (self.schema.lower() in _TAKEN),
+                hint=other * (self.schema.lower() == _TAKEN),
             ) from error
 
     @property
@@ -266,7 +265,7 @@ class SqliteSession(SqlSession):
             )
 
     def otherwise_called(self, schema: str) -> str:
-        if schema.lower() in _TAKEN:
+        if schema.lower() == _TAKEN:
             return f"SQLite keeps the name {schema} for itself: map it to another (--mapping)"
         return "" if self._is_here(schema) else f"Say so: ?schema={schema} after the URL"
 

@@ -293,8 +293,9 @@ def drop_index(index: TableIndex, profile: Profile, names: str = "lower") -> str
 
 
 def create_schema(schema: str, profile: Profile, names: str = "lower") -> str:
-    """CREATE SCHEMA; '' where a schema is something else (an attached database, a user)."""
-    if not profile.schemas:
+    """CREATE SCHEMA; '' for the one that each database has, and where a schema is something else
+    (an attached database, a user)."""
+    if not profile.schemas or target_name(schema, profile, names) == profile.default_schema:
         return ""
     name = identifier(schema, profile, names).sql(dialect=profile.sqlglot)
     return in_own_batch(f"CREATE {profile.schemas} {name}", profile)

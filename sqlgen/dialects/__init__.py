@@ -247,8 +247,8 @@ class Profile:
     * ``keys``: what follows a key in DDL, None where the dialect knows no keys. ``indexes``: where
       an index lives: ``in schema`` (that of its table), ``of table`` (DROP INDEX ... ON), ``index``
       (the schema stands at the index's name only), ``both`` (and at the table's), '' none.
-      ``schemas``: what CREATE makes for a schema, '' for nothing. ``rename_in_schema``: the new
-      name of a table needs its schema.
+      ``schemas``: what CREATE makes for a schema, '' for nothing; ``default_schema``: the one that
+      each database has. ``rename_in_schema``: the new name of a table needs its schema.
     * ``abilities``: what its DDL can say beyond tables, columns and keys.
     * ``row_check``: how a script says that a statement touches one row, None where it cannot.
     * ``types`` maps types for DDL, first match counts; ``quirks`` are facts that a user must know,
@@ -296,6 +296,7 @@ class Profile:
     keys: str | None = ""
     indexes: str = "in schema"
     schemas: str = "SCHEMA"
+    default_schema: str = ""
     rename_in_schema: bool = False
     delete_all: str = ""
     abilities: Abilities = field(default_factory=Abilities)

@@ -135,6 +135,7 @@ _DUCKDB_TYPES = (
 DUCKDB = Profile(
     name="duckdb",
     sqlglot="duckdb",
+    default_schema="main",
     fold="lower",
     one_case=frozenset({"tables", "columns"}),
     name_length=1_000_000,

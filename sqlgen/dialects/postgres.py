@@ -53,6 +53,7 @@ SYSTEM_COLUMNS = frozenset({"tableoid", "xmin", "cmin", "xmax", "cmax", "ctid"})
 
 POSTGRES = Profile(
     name="postgres",
+    default_schema="public",
     system_columns=SYSTEM_COLUMNS,
     sqlglot="postgres",
     fold="lower",
@@ -136,6 +137,7 @@ _REDSHIFT_TEXT = Exact("", " || '.'", " || '.'")
 
 REDSHIFT = Profile(
     name="redshift",
+    default_schema="public",
     system_columns=SYSTEM_COLUMNS | {"oid", "deletexid", "insertxid"},
     sqlglot="redshift",
     fold="lower",

@@ -66,6 +66,7 @@ _TSQL_TYPES = (
 TSQL = Profile(
     name="tsql",
     sqlglot="tsql",
+    default_schema="dbo",
     fold="lower",
     name_length=128,
     name_characters=True,

@@ -121,6 +121,7 @@ _SNOWFLAKE_FLOAT = FloatForm("CAST('", "' AS DOUBLE)", infinity="inf", widen=Tru
 SNOWFLAKE = Profile(
     name="snowflake",
     sqlglot="snowflake",
+    default_schema="PUBLIC",
     fold="upper",
     name_length=255,
     name_characters=True,
@@ -189,6 +190,7 @@ _SPARK_TYPES = (
 SPARK = Profile(
     name="spark",
     sqlglot="spark",
+    default_schema="default",
     fold="lower",
     one_case=frozenset({"tables", "columns"}),
     name_length=255,

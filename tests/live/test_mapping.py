@@ -5,7 +5,9 @@ target."""
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +15,15 @@ import pytest
 
 from replay.cli.main import main
 from replay.live import bulk
-from replay.targets import Session
+from replay.targets import Session, target_named
+from replay.targets.states import path_of
 from sqlgen.masking import mask_key, masked
 from sqlgen.render.staged_merge import Load
 from sqlgen.schema import Column, SqlType
 from tests.support.history import PARENT, Maker, Step
 from tests.support.logbuilder import Col, LogBuilder, Tab
 from tests.support.replayed import position, rows
+from tests.support.small_target import AFTER, BEFORE, replay, session_of, write_log
 
 #: Names of tables and of columns, of keys too; a column that gets the name of another one; a type;
 #: a table in another schema, without a column.
@@ -303,3 +307,49 @@ def test_keys_of_the_target_put_rows_in_order(
     path.write_text(MAPPING.partition('[tables."TESTOWN.CHILD"]')[0])
     assert run("replay", written, fresh_database, "--apply", *mapping) == 0
     assert sorted(rows(fresh_database, "SELECT folk_id, b FROM shop.folk")) == [(1, "B"), (2, "A")]
+
+
+def loaded(kind: str, schema: str, url: str, ddl: Path) -> str:
+    """The URL of a database into which DDL and the rows before the log were loaded, with its own
+    client where it is a file."""
+    filled = (f"INSERT INTO {schema}.item VALUES ('{k}', '{v}');" for k, v in BEFORE)
+    texts = [ddl.read_text(), *filled]
+    if kind == "sqlite":
+        path = path_of(url) / "shop.db"
+        with closing(sqlite3.connect(path)) as made:
+            made.executescript("\n".join(texts))
+        return f"sqlite:///{path}"
+    with session_of(url) as session:
+        for text in texts:
+            session.execute(text.replace("%", "%%"))
+    return url
+
+
+@pytest.mark.parametrize(
+    ("kind", "schema"), [("sqlite", "main"), ("duckdb", "main"), ("postgres", "public")]
+)
+def test_a_mapping_into_the_schema_that_each_database_has(
+    kind: str, schema: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """DDL does not make it; SQLite's is the file that a connection opens."""
+    mapping, ddl, state = tmp_path / "map.toml", tmp_path / "ddl.sql", tmp_path / "state"
+    renamed = f'name = "{schema}.item"\ncolumns = {{ V = "word" }}'
+    mapping.write_text(f'[tables."TESTOWN.T"]\n{renamed}\n')
+    state.mkdir()
+    (state / "T.csv").write_text("K,V\n" + "".join(f"{k},{v}\n" for k, v in BEFORE))
+    log = [*write_log(tmp_path), "--mapping", str(mapping)]
+    assert main(["ddl", *log, "--dialect", kind, "--out", str(ddl)]) == 0
+    with target_named(kind).scratch(None) as scratch:
+        url = loaded(kind, schema, scratch, ddl)
+        compare = ["verify", *log, "--expected", str(state), "--to"]
+        if kind == "sqlite":
+            said = "Say so: ?schema=main after the URL"
+            assert main([*compare, url]) == 8
+            assert said in capsys.readouterr().err
+            assert replay(log, url) == 8
+            assert said in capsys.readouterr().err
+            url += "?schema=main"
+        assert replay(log, url) == 0
+        assert main([*compare, url]) == 0
+        with session_of(url) as session:
+            assert sorted(session.query(f"SELECT k, word FROM {schema}.item")) == AFTER

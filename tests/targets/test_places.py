@@ -64,7 +64,7 @@ def test_a_parameter_that_a_url_does_not_have(
 @pytest.mark.parametrize(
     ("name", "encoding", "said", "more"),
     [
-        ("main.db", "UTF-8", "Name the schema, ?schema=NAME", "?schema=testown"),
+        ("temp.db", "UTF-8", "Name the schema, ?schema=NAME", "?schema=testown"),
         ("testown.db", "UTF-16", "LR4010 found text in UTF-16 in sqlite://", ""),
     ],
 )
@@ -121,5 +121,5 @@ def test_a_schema_that_sqlite_has_itself(tmp_path: Path) -> None:
         made.execute("CREATE TABLE t (k)")
     url = f"sqlite:///{tmp_path / 'shop.db'}"
     with closing(target_of(url).connect(url)) as session:
-        assert "keeps the name main for itself" in session.otherwise_called("main")
-        assert session.otherwise_called("other") == "Say so: ?schema=other after the URL"
+        assert "keeps the name temp for itself" in session.otherwise_called("temp")
+        assert session.otherwise_called("main") == "Say so: ?schema=main after the URL"
