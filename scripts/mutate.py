@@ -60,11 +60,7 @@ MODULES: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
     "codecs": (
         "replay/decoding/codecs.py",
-        (
-            "tests/decoding/test_codecs.py",
-            "tests/decoding/test_codec_edges.py",
-            "tests/decoding/test_encoders.py",
-        ),
+        ("tests/decoding/test_codecs.py", "tests/decoding/test_codec_edges.py"),
     ),
     "images": ("replay/decoding/images.py", _OF_IMAGES),
     "image_layouts": (

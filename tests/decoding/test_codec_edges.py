@@ -389,3 +389,24 @@ def test_columns_of_a_batch_are_limited(monkeypatch: pytest.MonkeyPatch) -> None
     says = "^LR2015 found 8 bytes in one column of a batch; expected less than 2 GB$"
     with pytest.raises(InputError, match=says):
         codecs._strings(pa.string(), array(b"abcdefgh"), np.array([0, 3, 8]), None)
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda: codecs.decode_integer(block("000001")), "integers have 2, 4 or 8 bytes, not 3"),
+        (lambda: codecs.hfp_values(block("4110")), "hexadecimal floats have 4 or 8 bytes, not 2"),
+        (
+            lambda: codecs.decode_timestamp(block("40" * 20)),
+            "timestamps have 19 or 21 to 32 characters, not 20",
+        ),
+        (
+            lambda: codecs.decode_timestamp(block("40" * 26), True),
+            "timestamps have 19 or 21 to 32 characters and 6 of time zone, not 26",
+        ),
+        (lambda: codecs.decode_time(block("40" * 9)), "8 characters are needed, not 9"),
+    ],
+)
+def test_lengths_that_no_value_has(call: Callable[[], object], says: str) -> None:
+    with pytest.raises(ValueError, match=f"^{says}$"):
+        call()

@@ -4,7 +4,6 @@ finding says where the damage lies.
 
 from __future__ import annotations
 
-import random
 from collections import Counter
 from collections.abc import Callable
 from functools import cache
@@ -14,7 +13,7 @@ import pytest
 
 import replay
 from replay.changes.options import ScriptOptions
-from replay.errors import InputError, LogReplayError, UsageError
+from replay.errors import InputError, UsageError
 from replay.logs.logmaster.layouts import LLDF
 from replay.output.bundle import Bundle
 from sqlgen.choices import Assertion
@@ -84,13 +83,6 @@ class Copy:
             mode=mode,
             options=ScriptOptions(render=render, strict=strict, asserts=Assertion.NONE),
         )
-
-    def with_byte(self, number: int, place: int, value: int) -> list[bytes]:
-        records = list(self.records)
-        record = bytearray(records[number])
-        record[place] = value
-        records[number] = bytes(record)
-        return records
 
 
 @pytest.fixture
@@ -169,30 +161,6 @@ def set_aside(
 
 # -- what tells units apart
 # -------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("mode", ["redo", "undo"])
-@pytest.mark.parametrize("number", [2, 4, 6])
-@pytest.mark.parametrize("field", ["UORID", "UORCOMMITLRSN", "MEMBERID", "UORIDLRSN"])
-@pytest.mark.long
-def test_no_half_unit_is_ever_emitted(tiny: Copy, field: str, number: int, mode: str) -> None:
-    """Each byte of what tells units apart, in the first, a middle and the last record of a unit, to
-    each of some values, or (for the way back, whose units are found as those of redo are) to one of
-    them."""
-    draw = random.Random(f"{field} {number}")
-    sound = units_of(tiny.run(mode=mode))
-    own = unit_of(tiny.records[number])
-    entry = LLDF.names[field]
-    for place in range(entry.offset, entry.end):
-        was = tiny.records[number][place]
-        values = sorted({0x00, 0xFF, was ^ 0x08, was ^ 0x01} - {was})
-        for value in values if mode == "redo" else draw.sample(values, 1):
-            bundle = tiny.run(tiny.with_byte(number, place, value), mode)
-            assert bundle.exit_code == 8
-            assert bundle.manifest["balance"]["closes"]
-            left = units_of(bundle)
-            assert own not in left
-            assert all(text == sound[key] for key, text in left.items())
 
 
 def test_unit_id_that_becomes_another_units(tiny: Copy) -> None:
@@ -346,42 +314,6 @@ def test_damaged_descriptors(small: Copy, wrong: bytes, code: str) -> None:
         place,
     )
     assert not list(small.folder.glob("out*"))
-
-
-@pytest.mark.long
-def test_a_descriptor_that_is_off_by_one_never_yields_half_a_unit(
-    small: Copy, sound: Callable[..., dict[str, str]]
-) -> None:
-    raw = frame(small.records, "rdw")
-    for number in range(0, len(small.records), 16):
-        place = place_of(small.records, number) - 3
-        for step in (1, -1):
-            wrong = raw[:place] + bytes([(raw[place] + step) & 0xFF]) + raw[place + 1 :]
-            with pytest.raises(LogReplayError) as raised:
-                assert units_of(small.run(raw=wrong)) != sound(mode="redo")
-            assert raised.value.code in ("LR2005", "LR2006", "LR2007", "LR2010")
-
-
-# -- random
-# -------------------------------------------------------------------------------------------------
-
-
-def test_no_record_of_the_unit_is_lost_from_the_sheet(tiny: Copy) -> None:
-    """All records damaged: all failed, no script, and the sheet still closes."""
-    records = [record[:104] + "ZZ".encode("cp037") + record[106:] for record in tiny.records]
-    bundle = tiny.run(records)
-    assert text_of(bundle) == ""
-    assert bundle.manifest["balance"] == {
-        "read": 9,
-        "emitted": 0,
-        "skipped": {},
-        "quarantined": 0,
-        "failed": 9,
-        "closes": True,
-    }
-    assert len(bundle.manifest["quarantined_units"]) == 3
-    assert bundle.manifest["findings"]["count"] == 9
-    assert rba(0).hex().upper()[:8] in bundle.manifest["quarantined_units"][0]["unit"]
 
 
 # -- what the headers of a log have in common

@@ -142,18 +142,6 @@ def test_incomplete_units_are_a_warning(incomplete: Path) -> None:
     )
 
 
-def test_the_report_says_it_all(sakila: Path, tmp_path: Path) -> None:
-    log = open_log(sakila / "sakila.ctl", [sakila / "sakila.dat.gz"], scratch=tmp_path)
-    shown = inspect.describe(log).text()
-    for words in (
-        "CNTLFILESYSID: DB2P", "count: 22,811", "changes: 22,780", "Units: count 2,827",
-        "committed 2,603, aborted 224", "SAKILA.KIOSK_SCAN: dbid", "00DECC12CECE80900000",
-        "CLERK1", "note: SAKILA.KIOSK_SCAN: no key", "I (insert)",
-    ):  # fmt: skip
-        assert words in shown
-    assert max(map(len, shown.split("\n"))) <= 120
-
-
 # -- damaged copies
 # -------------------------------------------------------------------------------------------------
 

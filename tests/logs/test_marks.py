@@ -381,31 +381,8 @@ def test_what_a_mark_needs(log: list[str], capsys: pytest.CaptureFixture[str]) -
         assert code in capsys.readouterr().err
 
 
-# -- many writers, and stores
+# -- stores
 # -------------------------------------------------------------------------------------------------
-
-_WRITER = """
-import sys
-from pathlib import Path
-from replay.changes.position import Position
-from replay.logs.marks import Mark, add_mark
-for number in range(25):
-    add_mark(Path(sys.argv[1]), Mark(f"W{sys.argv[2]}-{number}", Position(bytes(10)), "s", "LRSN"))
-"""
-
-
-def test_writers_at_the_same_time_lose_no_mark(tmp_path: Path) -> None:
-    place = tmp_path / "m.jsonl"
-    writers = [
-        subprocess.Popen([sys.executable, "-c", _WRITER, str(place), str(number)])
-        for number in range(4)
-    ]
-    assert [writer.wait() for writer in writers] == [0] * 4
-    names = [made.name for made in read_marks(place)]
-    assert sorted(names) == sorted(f"W{w}-{n}" for w in range(4) for n in range(25))
-    for writer in range(4):
-        mine = [name for name in names if name.startswith(f"W{writer}-")]
-        assert mine == [f"W{writer}-{n}" for n in range(25)]
 
 
 def test_marks_in_a_store(log: list[str], tmp_path: Path) -> None:

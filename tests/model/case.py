@@ -26,8 +26,8 @@ from tests.model.compare import (
     State,
     difference,
     make_sqlite,
+    run,
     schema_text,
-    target,
     write_state,
 )
 from tests.model.histories import Story, draw_story
@@ -335,7 +335,6 @@ def compared(
     before: State,
     after: State,
     keys: str = "none",
-    dialect: str = "sqlite",
     times: int = 1,
     set_aside: bool = False,
 ) -> Verdict:
@@ -348,12 +347,12 @@ def compared(
         return refusal
     tables = case.tables if keys == "none" else case.enforceable
     try:
-        found = target(dialect).run(tables, before, answer.scripts * times, keys)
+        found = run(tables, before, answer.scripts * times, keys)
     except Failed as failure:
-        return Verdict(check, "failed", f"{dialect}, {keys}: {failure}")
+        return Verdict(check, "failed", f"{keys}: {failure}")
     other = difference(tables, after, found)
     if other:
-        return Verdict(check, "wrong", f"{dialect}, {keys}, exit code {answer.code}\n{other}")
+        return Verdict(check, "wrong", f"{keys}, exit code {answer.code}\n{other}")
     return Verdict(check, "ok")
 
 
@@ -368,5 +367,4 @@ def refused(check: str, answer: Answer) -> Verdict | None:
 class Options:
     """What the command line says about all checks."""
 
-    targets: tuple[str, ...] = ("sqlite",)
     modes: tuple[str, ...] = ("redo", "undo")

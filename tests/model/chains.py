@@ -23,7 +23,7 @@ from tests.independent.luw_records import HEADER
 from tests.independent.zos_headers import NO_POSITION
 from tests.independent.zos_records import framed
 from tests.model.case import Answer, Case, Verdict
-from tests.model.compare import Failed, difference, make_sqlite, rows_of_sqlite, target
+from tests.model.compare import Failed, difference, make_sqlite, rows_of_sqlite, run
 from tests.model.histories import draw_story
 from tests.model.sites import Files, LogMasterSite, LuwSite, Site, SolidSite, luw_form
 
@@ -313,7 +313,7 @@ class Receiver:
                     return f"redo of the extracts: {answer.code}: {answer.reason}"
                 scripts = answer.scripts
             try:
-                found = target("sqlite").run(case.tables, case.initial, scripts, "keys")
+                found = run(case.tables, case.initial, scripts, "keys")
             except Failed as failure:
                 return f"the scripts fail: {failure}"
         return difference(case.tables, self.log.due(end), found)

@@ -12,13 +12,12 @@ from typing import Any
 
 from tests.model.case import Answer, Case, Options, Verdict, compared, refused
 from tests.model.compare import (
-    KEYLESS,
     Failed,
     State,
     difference,
     make_sqlite,
     rows_of_sqlite,
-    target,
+    run,
 )
 from tests.model.rows import (
     Change,
@@ -48,15 +47,9 @@ KINDS_OF = {
 }
 
 
-def places(case: Case, options: Options) -> Iterator[tuple[str, str]]:
-    """Dialects, and what the target enforces; DuckDB has no keys here."""
-    for dialect in options.targets:
-        yield dialect, "none"
-        if dialect == KEYLESS:
-            continue
-        yield dialect, "keys"
-        if any(table.foreign for table in case.tables):
-            yield dialect, "foreign"
+def enforced(case: Case) -> tuple[str, ...]:
+    """What the target may enforce."""
+    return ("none", "keys", *["foreign"] * any(table.foreign for table in case.tables))
 
 
 def schema_for(case: Case, keys: str) -> list[str]:
@@ -129,17 +122,17 @@ def exchanged(case: Case, verdict: Verdict) -> Verdict:
 
 def check_redo(case: Case, options: Options) -> Iterator[Verdict]:
     """Redo from the first state gives the last."""
-    for dialect, keys in places(case, options):
-        answer = case.ask("redo", "--dialect", dialect, *schema_for(case, keys))
-        verdict = compared(case, f"redo {keys}", answer, case.initial, case.final, keys, dialect)
+    for keys in enforced(case):
+        answer = case.ask("redo", "--dialect", "sqlite", *schema_for(case, keys))
+        verdict = compared(case, f"redo {keys}", answer, case.initial, case.final, keys)
         yield bearable(case, verdict, keys)
 
 
 def check_undo(case: Case, options: Options) -> Iterator[Verdict]:
     """Undo from the last state gives the first."""
-    for dialect, keys in places(case, options):
-        answer = case.ask("undo", "--dialect", dialect, *schema_for(case, keys))
-        verdict = compared(case, f"undo {keys}", answer, case.final, case.initial, keys, dialect)
+    for keys in enforced(case):
+        answer = case.ask("undo", "--dialect", "sqlite", *schema_for(case, keys))
+        verdict = compared(case, f"undo {keys}", answer, case.final, case.initial, keys)
         yield bearable(case, verdict, keys)
 
 
@@ -154,7 +147,7 @@ def check_file(case: Case, options: Options) -> Iterator[Verdict]:
     """Replay into a SQLite file: to the end, and back to a unit."""
     reformed = any(table.incarnation > 1 for table in case.tables) or case.reformed
     units = [unit for unit in case.effective if case.position_of(unit)]
-    if "sqlite" not in options.targets or reformed or not units:
+    if reformed or not units:
         return
     path = case.folder / "replayed.db"
     make_sqlite(case.tables, case.initial, path)
@@ -174,14 +167,12 @@ def check_file(case: Case, options: Options) -> Iterator[Verdict]:
 def check_guard(case: Case, options: Options) -> Iterator[Verdict]:
     """The same with more in the WHERE, of which the seed says how much: it must find the same
     rows."""
-    for dialect, keys in places(case, options):
-        if keys == "foreign":
-            continue
+    for keys in ("none", "keys"):
         for mode, first, last in both_ways(case, options):
             columns = ("guard", "all")[(case.seed + (mode == "undo")) % 2]
-            words = ("--dialect", dialect, "--where-columns", columns, *schema_for(case, keys))
+            words = ("--dialect", "sqlite", "--where-columns", columns, *schema_for(case, keys))
             answer = case.ask(mode, *words)
-            yield compared(case, f"{mode} {columns} {keys}", answer, first, last, keys, dialect)
+            yield compared(case, f"{mode} {columns} {keys}", answer, first, last, keys)
 
 
 def check_upsert(case: Case, options: Options) -> Iterator[Verdict]:
@@ -192,22 +183,20 @@ def check_upsert(case: Case, options: Options) -> Iterator[Verdict]:
     """
     if not case.has_all_keys:
         return
-    for dialect, enforced in places(case, options):
-        if enforced == "foreign" or dialect == KEYLESS:
-            continue
-        keys = "primary" if enforced == "none" else enforced
+    for known in ("none", "keys"):
+        keys = "primary" if known == "none" else known
         for mode, first, last in both_ways(case, options):
-            answer = case.ask(mode, "--upsert", "--dialect", dialect, *schema_for(case, enforced))
+            answer = case.ask(mode, "--upsert", "--dialect", "sqlite", *schema_for(case, known))
             name = f"{mode} upsert {keys}"
-            yield compared(case, name, answer, first, last, keys, dialect)
+            yield compared(case, name, answer, first, last, keys)
             if keys != "keys" or not any(table.unique for table in case.tables):
-                yield compared(case, f"{name} twice", answer, first, last, keys, dialect, times=2)
-                yield compared(case, f"{name} again", answer, last, last, keys, dialect)
+                yield compared(case, f"{name} twice", answer, first, last, keys, times=2)
+                yield compared(case, f"{name} again", answer, last, last, keys)
 
 
-def by_upserts(case: Case, dialect: str, keys: str, words: list[str]) -> tuple[str, list[str]]:
+def by_upserts(case: Case, keys: str, words: list[str]) -> tuple[str, list[str]]:
     """With ``--upsert``, and primary keys on the target, for every second history that has them."""
-    if dialect == KEYLESS or case.seed % 2 == 0 or not case.has_all_keys:
+    if case.seed % 2 == 0 or not case.has_all_keys:
         return keys, words
     return "primary" if keys == "none" else keys, [*words, "--upsert"]
 
@@ -218,16 +207,15 @@ def check_select(case: Case, options: Options) -> Iterator[Verdict]:
     if not units:
         return
     rng = random.Random(f"select {case.seed}")
-    dialect = options.targets[case.seed % len(options.targets)]
-    keys = "none" if dialect == KEYLESS else rng.choice(("none", "keys"))
-    words = ("--dialect", dialect, *schema_for(case, keys))
+    keys = rng.choice(("none", "keys"))
+    words = ("--dialect", "sqlite", *schema_for(case, keys))
 
     table = rng.choice(case.tables)
     named = {change.table.name for unit in units for change in unit.effective}
     if table.name in named and "redo" in options.modes:
         wanted = dict(case.initial) | {table.name: case.final[table.name]}
         answer = case.ask("redo", "--table", table.name, *words)
-        yield compared(case, f"redo table {keys}", answer, case.initial, wanted, keys, dialect)
+        yield compared(case, f"redo table {keys}", answer, case.initial, wanted, keys)
 
     first, second = sorted(rng.choices(units, k=2), key=lambda unit: unit.commit)
     if any(table.incarnation > 1 for table in case.tables):
@@ -245,17 +233,17 @@ def check_select(case: Case, options: Options) -> Iterator[Verdict]:
             answer = case.ask(
                 mode, f"--from-{what}", full(low), f"--until-{what}", full(high), *words, *extra
             )
-            yield compared(case, f"{mode} {what} {keys}", answer, start, end, keys, dialect)
+            yield compared(case, f"{mode} {what} {keys}", answer, start, end, keys)
 
     unit = rng.choice(units)
     before = case.history.without(set(), unit.commit - 1).state()
     upto = case.history.without(set(), unit.commit).state()
     if "redo" in options.modes:
         answer = case.ask("redo", "--ur", case.site.urid(unit), *words)
-        yield compared(case, f"redo unit {keys}", answer, before, upto, keys, dialect)
+        yield compared(case, f"redo unit {keys}", answer, before, upto, keys)
     if "undo" in options.modes:
         answer = case.ask("undo", "--ur", case.site.urid(unit), "--cascade", "force", *words)
-        yield compared(case, f"undo unit force {keys}", answer, upto, before, keys, dialect)
+        yield compared(case, f"undo unit force {keys}", answer, upto, before, keys)
 
 
 def full(position: str) -> str:
@@ -269,36 +257,33 @@ def check_cascade(case: Case, options: Options) -> Iterator[Verdict]:
     if not units:
         return
     rng = random.Random(f"cascade {case.seed}")
-    dialect = options.targets[case.seed % len(options.targets)]
     for unit in rng.sample(units, min(2, len(units))):
         known, more = case.known_keys(rng)
-        words = ["--dialect", dialect, "--ur", case.site.urid(unit), *more]
-        keys = rng.choice(("none", "keys")) if dialect != KEYLESS else "none"
+        words = ["--dialect", "sqlite", "--ur", case.site.urid(unit), *more]
+        keys = rng.choice(("none", "keys"))
         if keys == "keys" and not known and any(t.unique for t in case.tables):
             keys = "none"
-        keys, words = by_upserts(case, dialect, keys, words)
+        keys, words = by_upserts(case, keys, words)
         must, may = case.closures({unit.number}, known)
-        yield asked_for_one(case, unit, case.ask("undo", *words), must, may, keys, dialect)
+        yield asked_for_one(case, unit, case.ask("undo", *words), must, may, keys)
         answer = case.ask("undo", "--cascade", "all", *words)
         yield left_out(
-            case, f"undo all {keys}", answer, must, may, keys, dialect,
+            case, f"undo all {keys}", answer, must, may, keys,
             gone={case.number_of(urid) for urid in answer.units} | {unit.number},
             before=case.final,
         )  # fmt: skip
-    yield from asked_for_several(case, rng.sample(units, min(3, len(units))), dialect)
+    yield from asked_for_several(case, rng.sample(units, min(3, len(units))))
 
 
-def asked_for_several(case: Case, units: Sequence[Unit], dialect: str) -> Iterator[Verdict]:
+def asked_for_several(case: Case, units: Sequence[Unit]) -> Iterator[Verdict]:
     """--cascade all with several units."""
     numbers = {unit.number for unit in units}
     asked = [word for unit in units for word in ("--ur", case.site.urid(unit))]
     more = [] if case.site.tells_keys else schema_for(case, "keys")
-    answer = case.ask("undo", "--cascade", "all", "--dialect", dialect, *asked, *more)
+    answer = case.ask("undo", "--cascade", "all", "--dialect", "sqlite", *asked, *more)
     must, may = case.closures(numbers, bool(more) or case.site.tells_keys)
     gone = {case.number_of(name) for name in answer.units} | numbers
-    yield left_out(
-        case, "undo several", answer, must, may, "none", dialect, gone, before=case.final
-    )
+    yield left_out(case, "undo several", answer, must, may, "none", gone, before=case.final)
 
 
 def check_nonconflicting(case: Case, options: Options) -> Iterator[Verdict]:
@@ -306,20 +291,19 @@ def check_nonconflicting(case: Case, options: Options) -> Iterator[Verdict]:
     if not case.effective or not case.site.follows_rows:
         return
     rng = random.Random(f"non-conflicting {case.seed}")
-    dialect = options.targets[case.seed % len(options.targets)]
     unit = rng.choice(case.effective)
     known, more = case.known_keys(rng)
-    words = ["--dialect", dialect, "--ur", case.site.urid(unit), *more]
-    keys = rng.choice(("none", "keys")) if dialect != KEYLESS else "none"
+    words = ["--dialect", "sqlite", "--ur", case.site.urid(unit), *more]
+    keys = rng.choice(("none", "keys"))
     if keys == "keys" and not known and any(t.unique for t in case.tables):
         keys = "none"
     answer = case.ask("undo", "--cascade", "non-conflicting", *words)
-    verdict = rows_that_stay(case, unit, answer, known, keys, dialect)
+    verdict = rows_that_stay(case, unit, answer, known, keys)
     yield bearable(case, verdict, "foreign" if known else keys)
 
 
 def asked_for_one(
-    case: Case, unit: Unit, answer: Answer, must: set[int], may: set[int], keys: str, dialect: str
+    case: Case, unit: Unit, answer: Answer, must: set[int], may: set[int], keys: str
 ) -> Verdict:
     """--cascade none: refused where something builds on the unit, and only there."""
     check = f"undo none {keys}"
@@ -328,14 +312,14 @@ def asked_for_one(
             return Verdict(check, "ok")
         return refused(check, answer) or Verdict(check, "refused")
     if len(must) > 1 and (values_left := without_by_values(case, {unit.number})):
-        return compared(case, check, answer, case.final, values_left, keys, dialect)
+        return compared(case, check, answer, case.final, values_left, keys)
     if len(must) > 1:
         others = sorted(must - {unit.number})
         return Verdict(check, "wrong", f"undone, but u{others} depend on u{unit.number}")
     wanted = without(case, {unit.number})
     if wanted is None:
         return Verdict(check, "wrong", f"the others can't be without u{unit.number}")
-    return compared(case, check, answer, case.final, wanted, keys, dialect)
+    return compared(case, check, answer, case.final, wanted, keys)
 
 
 def without(case: Case, gone: set[int]) -> State | None:
@@ -365,7 +349,7 @@ def without_by_values(case: Case, gone: set[int]) -> State | None:
 
 
 def left_out(
-    case: Case, check: str, answer: Answer, must: set[int], may: set[int], keys: str, dialect: str,
+    case: Case, check: str, answer: Answer, must: set[int], may: set[int], keys: str,
     gone: set[int], before: State, set_aside: bool = False,
 ) -> Verdict:  # fmt: skip
     """Units went with others: all that must, none without a reason, and the rows of the rest."""
@@ -375,9 +359,7 @@ def left_out(
     idle, turning = case.idle(), case.turning()
     gone = (gone - turning) | ((must | case.named_consequences(answer)) & turning)
     if must - gone - idle and (values_left := without_by_values(case, gone)):
-        return compared(
-            case, check, answer, before, values_left, keys, dialect, set_aside=set_aside
-        )
+        return compared(case, check, answer, before, values_left, keys, set_aside=set_aside)
     if must - gone - idle:
         kept = sorted(must - gone - idle)
         return Verdict(check, "wrong", f"u{kept} should have gone too, only u{sorted(gone)} went")
@@ -387,7 +369,7 @@ def left_out(
     wanted = without(case, gone)
     if wanted is None:
         return Verdict(check, "wrong", f"the others can't be without u{sorted(gone)}")
-    return compared(case, check, answer, before, wanted, keys, dialect, set_aside=set_aside)
+    return compared(case, check, answer, before, wanted, keys, set_aside=set_aside)
 
 
 def check_except(case: Case, options: Options) -> Iterator[Verdict]:
@@ -396,23 +378,20 @@ def check_except(case: Case, options: Options) -> Iterator[Verdict]:
     if len(units) < 2:
         return
     rng = random.Random(f"except {case.seed}")
-    dialect = options.targets[case.seed % len(options.targets)]
     unit = rng.choice(units)
     known, more = case.known_keys(rng)
-    words = ["--dialect", dialect, "--except", case.site.urid(unit), *more]
-    keys = rng.choice(("none", "keys")) if dialect != KEYLESS else "none"
+    words = ["--dialect", "sqlite", "--except", case.site.urid(unit), *more]
+    keys = rng.choice(("none", "keys"))
     if keys == "keys" and not known and any(t.unique for t in case.tables):
         keys = "none"
-    keys, words = by_upserts(case, dialect, keys, words)
+    keys, words = by_upserts(case, keys, words)
     must, may = case.closures({unit.number}, known)
     answer = case.ask("redo", *words)
-    yield left_out(case, f"redo except {keys}", answer, must, may, keys, dialect,
+    yield left_out(case, f"redo except {keys}", answer, must, may, keys,
                    case.gone_from(answer), case.initial)  # fmt: skip
 
 
-def rows_that_stay(
-    case: Case, unit: Unit, answer: Answer, known: bool, keys: str, dialect: str
-) -> Verdict:
+def rows_that_stay(case: Case, unit: Unit, answer: Answer, known: bool, keys: str) -> Verdict:
     """--cascade non-conflicting: rows that later units built on stay, the others are undone.
 
     Where there is a reason to say either, both are right.
@@ -444,9 +423,9 @@ def rows_that_stay(
     net = footprint(unit.effective, known).net
     tables = case.tables if keys == "none" else case.enforceable
     try:
-        found = target(dialect).run(tables, case.final, answer.scripts, keys)
+        found = run(tables, case.final, answer.scripts, keys)
     except Failed as failure:
-        return Verdict(check, "failed", f"{dialect}, {keys}: {failure}")
+        return Verdict(check, "failed", f"{keys}: {failure}")
     nearest = ""
     for count in range(len(either), -1, -1):
         for chosen in itertools.combinations(either, count):
@@ -455,7 +434,7 @@ def rows_that_stay(
             if not other:
                 return Verdict(check, "ok")
             nearest = nearest or other
-    return Verdict(check, "wrong", f"{dialect}, {keys}, exit code {answer.code}\n{nearest}")
+    return Verdict(check, "wrong", f"{keys}, exit code {answer.code}\n{nearest}")
 
 
 def row_groups(changes: Sequence[Change], known: bool) -> list[list[Change]]:
@@ -529,7 +508,7 @@ def check_untold(case: Case, options: Options) -> Iterator[Verdict]:
     rng = random.Random(f"untold {case.seed}")
     urid = case.site.urid(rng.choice(case.effective))
     for mode, word in (("undo", "--ur"), ("redo", "--except")):
-        answer = case.ask(mode, "--dialect", options.targets[0], word, urid)
+        answer = case.ask(mode, "--dialect", "sqlite", word, urid)
         name = f"{mode} {word} untold"
         if answer.code == 0:
             yield Verdict(name, "wrong", "exit code 0, and not a word about foreign keys")
@@ -541,16 +520,10 @@ def check_ri(case: Case, options: Options) -> Iterator[Verdict]:
     """--ri skip on a target whose foreign keys cascade."""
     if not case.site.tells_causes or not any(table.foreign for table in case.tables):
         return
-    for dialect in options.targets:
-        if dialect == KEYLESS:
-            continue
-        answer = case.ask(
-            "redo", "--ri", "skip", "--dialect", dialect, "--schema", str(case.schema)
-        )
-        verdict = compared(
-            case, "redo --ri skip", answer, case.initial, case.final, "cascade", dialect
-        )
-        yield bearable(case, verdict, "foreign")
+    words = ("--ri", "skip", "--dialect", "sqlite", "--schema", str(case.schema))
+    answer = case.ask("redo", *words)
+    verdict = compared(case, "redo --ri skip", answer, case.initial, case.final, "cascade")
+    yield bearable(case, verdict, "foreign")
 
 
 def check_incomplete(case: Case, options: Options) -> Iterator[Verdict]:
@@ -558,12 +531,11 @@ def check_incomplete(case: Case, options: Options) -> Iterator[Verdict]:
     incomplete = {u.number for u in case.history.committed if u.incomplete}
     if not incomplete:
         return
-    dialect = options.targets[case.seed % len(options.targets)]
     # what is missing is in the model's changes: a unit that builds on it must stay out
     must, may = case.closures(incomplete, schema=True)
     flagged = {u.number for u in case.history.committed if u.dependent or u.incomplete}
     may |= case.closures(flagged, schema=True)[1]
-    words = ["--dialect", dialect]
+    words = ["--dialect", "sqlite"]
     if case.has_more_keys:
         words += ["--schema", str(case.schema)]
     answer = case.ask("redo", *words)
@@ -573,20 +545,18 @@ def check_incomplete(case: Case, options: Options) -> Iterator[Verdict]:
     untold = {case.number_of(urid) for urid in named_untold(answer)}
     order = [u for u in case.history.committed if u.number not in untold]
     least = closure(order, incomplete, must_build, case.footprints(True)) if untold else must
-    yield left_out(case, "redo incomplete", answer, least, may, "none", dialect, gone,
+    yield left_out(case, "redo incomplete", answer, least, may, "none", gone,
                    case.initial, set_aside=True)  # fmt: skip
     first = without(case, gone)
     if first is None or not answer.written:
         return
     back = case.ask("undo", *words)
-    yield compared(
-        case, "undo of what redo did", back, first, case.initial, "none", dialect, set_aside=True
-    )
+    yield compared(case, "undo of what redo did", back, first, case.initial, "none", set_aside=True)
     there = proven_by_the_state(case)
     for name, place in case.states(case.initial):
         answer = case.ask("redo", "--baseline", place, *words)
         gone, check = case.gone_from(answer), f"redo incomplete, baseline {name}"
-        yield left_out(case, check, answer, must, may, "none", dialect, gone, case.initial,
+        yield left_out(case, check, answer, must, may, "none", gone, case.initial,
                        set_aside=True)  # fmt: skip
         if answer.written and gone & there - must:
             held = sorted(gone & there - must)
@@ -596,14 +566,13 @@ def check_incomplete(case: Case, options: Options) -> Iterator[Verdict]:
 def check_flags(case: Case, options: Options) -> Iterator[Verdict]:
     """By the log's flags alone: the flagged units stay out, no others, and these are as logged."""
     gone = {u.number for u in case.history.committed if u.dependent or u.incomplete}
-    dialect = options.targets[case.seed % len(options.targets)]
     if not gone or (wanted := without(case, gone)) is None:
         return
-    words = ["--incomplete", "quarantine", "--dialect", dialect, "--schema", "none"]
-    both = {"none": words} | dict([by_upserts(case, dialect, "none", words)])
+    words = ["--incomplete", "quarantine", "--dialect", "sqlite", "--schema", "none"]
+    both = {"none": words} | dict([by_upserts(case, "none", words)])
     for keys, words in both.items():
         answer, check = case.ask("redo", *words), f"redo by flags {keys}"
-        yield compared(case, check, answer, case.initial, wanted, keys, dialect, set_aside=True)
+        yield compared(case, check, answer, case.initial, wanted, keys, set_aside=True)
         if lost := case.gone_from(answer) - gone - case.idle():
             yield Verdict(check, "refused", f"u{sorted(lost)} are set aside, without a flag")
 
@@ -636,7 +605,7 @@ def proven_by_the_state(case: Case) -> set[int]:
 
 def check_account(case: Case, options: Options) -> Iterator[Verdict]:
     """The balance sheet closes, every record is read, and exit code 0 has nothing set aside."""
-    answer = case.ask("redo", "--dialect", options.targets[0], *schema_for(case, "none"))
+    answer = case.ask("redo", "--dialect", "sqlite", *schema_for(case, "none"))
     if not answer.written:
         return
     balance = answer.manifest["balance"]

@@ -1,4 +1,4 @@
-"""Runs scripts on SQLite or DuckDB, and compares what they leave with the model.
+"""Runs scripts on SQLite, and compares what they leave with the model.
 
 A target is made from the model's tables, with or without their keys; a script is run as its own
 first line says, to the first error. Nothing of the program that is tested is used.
@@ -9,10 +9,8 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 import struct
-from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import date, datetime, time
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -27,14 +25,14 @@ KEYS = ("none", "primary", "keys", "foreign", "cascade")
 or which cascade."""
 
 TYPES: dict[str, tuple[str, str]] = {
-    # kind: SQLite, PostgreSQL and DuckDB
+    # kind: SQLite, PostgreSQL
     "smallint": ("INTEGER", "smallint"),
     "integer": ("INTEGER", "integer"),
     "bigint": ("INTEGER", "bigint"),
     "decimal": ("TEXT", "decimal({length},{scale})"),
     "char": ("TEXT", "char({length})"),
     "varchar": ("TEXT", "varchar({length})"),
-    "varbinary": ("BLOB", "{binary}"),
+    "varbinary": ("BLOB", "bytea"),
     "real": ("REAL", "real"),
     "double": ("REAL", "double precision"),
     "date": ("TEXT", "date"),
@@ -51,8 +49,7 @@ def type_of(column: Column, dialect: str) -> str:
     sqlite, other = TYPES[column.kind]
     if dialect == "sqlite":
         return sqlite
-    binary = "bytea" if dialect == "postgres" else "blob"
-    return other.format(length=column.length, scale=column.scale, binary=binary)
+    return other.format(length=column.length, scale=column.scale)
 
 
 def literal(value: Any, dialect: str) -> str:
@@ -119,9 +116,9 @@ def parents_first(tables: Iterable[Table]) -> list[Table]:
 # Values, the same from every database
 
 
-def given(value: Any, column: Column, dialect: str) -> Any:
+def given(value: Any, column: Column) -> Any:
     """A value as it is loaded."""
-    if dialect == "sqlite" and isinstance(value, Decimal):
+    if isinstance(value, Decimal):
         return f"{value:.{column.scale}f}"
     return value
 
@@ -137,7 +134,7 @@ def canonical(value: Any, column: Column) -> Any:
             return Fraction(str(value))
         case "char":
             return str(value).rstrip(" ")
-        case "varchar":
+        case "varchar" | "date" | "time":
             return str(value)
         case "varbinary":
             return bytes(value)
@@ -145,13 +142,7 @@ def canonical(value: Any, column: Column) -> Any:
             return struct.unpack(">f", struct.pack(">f", value))[0] + 0.0
         case "double":
             return float(value) + 0.0
-        case "date":
-            return value.isoformat() if isinstance(value, date) else str(value)
-        case "time":
-            return value.isoformat() if isinstance(value, time) else str(value)
         case "timestamp":
-            if isinstance(value, datetime):
-                return value.isoformat(" ", "microseconds")
             return str(value)[:26]
     raise ValueError(column.kind)
 
@@ -207,7 +198,7 @@ def make_sqlite(tables: Sequence[Table], rows: State, path: Path) -> None:
         connection.execute(text)
         connection.executemany(
             insertion(table, "?").replace(" test.", " ", 1),
-            loaded(table, rows[table.name], "sqlite"),
+            loaded(table, rows[table.name]),
         )
     connection.commit()
     connection.close()
@@ -217,30 +208,17 @@ def rows_of_sqlite(tables: Sequence[Table], path: Path) -> dict[str, list[Row]]:
     """What such a database holds."""
     with contextlib.closing(sqlite3.connect(path)) as connection:
         return {
-            table.name: [
-                dict(zip(table.names, row, strict=True))
-                for row in connection.execute(
-                    f"SELECT {listed(table.names)} FROM {lower(table.name.split('.')[1])}"
-                )
-            ]
-            for table in tables
+            table.name: rows_of(connection, table, table.name.split(".")[1]) for table in tables
         }
 
 
+def rows_of(connection: sqlite3.Connection, table: Table, name: str) -> list[Row]:
+    found = connection.execute(f"SELECT {listed(table.names)} FROM {lower(name)}")
+    return [dict(zip(table.names, row, strict=True)) for row in found]
+
+
 # ---------------------------------------------------------------------------------------------
-# Targets
-
-
-class Target(ABC):
-    """A database that scripts run on. `run` starts from an empty one every time."""
-
-    dialect = ""
-
-    @abstractmethod
-    def run(
-        self, tables: Sequence[Table], rows: State, scripts: Sequence[str], keys: str = "none"
-    ) -> dict[str, list[Row]]:
-        """Load rows, run scripts in order and give back the rows; raises `Failed`."""
+# Scripts
 
 
 def insertion(table: Table, mark: str) -> str:
@@ -248,99 +226,27 @@ def insertion(table: Table, mark: str) -> str:
     return f"INSERT INTO {lower(table.name)} ({listed(table.names)}) VALUES ({marks})"
 
 
-def loaded(table: Table, rows: Iterable[Row], dialect: str) -> list[tuple[Any, ...]]:
-    return [tuple(given(row[c.name], c, dialect) for c in table.columns) for row in rows]
+def loaded(table: Table, rows: Iterable[Row]) -> list[tuple[Any, ...]]:
+    return [tuple(given(row[c.name], c) for c in table.columns) for row in rows]
 
 
-class Sqlite(Target):
-    """A database in memory; each schema of the log is attached to it."""
-
-    dialect = "sqlite"
-
-    def run(
-        self, tables: Sequence[Table], rows: State, scripts: Sequence[str], keys: str = "none"
-    ) -> dict[str, list[Row]]:
-        connection = sqlite3.connect(":memory:", isolation_level=None)
-        try:
-            connection.execute("ATTACH ':memory:' AS test")
-            for table in parents_first(tables):
-                connection.execute(definition(table, keys, "sqlite"))
-                connection.executemany(
-                    insertion(table, "?"), loaded(table, rows[table.name], "sqlite")
-                )
-            if keys in ("foreign", "cascade"):
-                connection.execute("PRAGMA foreign_keys = ON")
-            for script in scripts:
-                try:
-                    connection.executescript(script)
-                except sqlite3.Error as error:
-                    raise Failed(str(error)) from None
-                if connection.in_transaction:
-                    raise Failed("a transaction is left open")
-            return {
-                table.name: [
-                    dict(zip(table.names, row, strict=True))
-                    for row in connection.execute(
-                        f"SELECT {listed(table.names)} FROM {lower(table.name)}"
-                    )
-                ]
-                for table in tables
-            }
-        finally:
-            connection.close()
-
-
-class Duckdb(Target):
-    """DuckDB in this process. It looks at keys row by row and too early, so it gets none."""
-
-    dialect = "duckdb"
-
-    def __init__(self) -> None:
-        import duckdb
-
-        self.errors = duckdb.Error
-        self.connection = duckdb.connect(":memory:")
-        self.connection.execute("SET threads = 1")
-
-    def run(
-        self, tables: Sequence[Table], rows: State, scripts: Sequence[str], keys: str = "none"
-    ) -> dict[str, list[Row]]:
-        connection = self.connection
-        connection.execute("DROP SCHEMA IF EXISTS test CASCADE; CREATE SCHEMA test")
+def run(
+    tables: Sequence[Table], rows: State, scripts: Sequence[str], keys: str = "none"
+) -> dict[str, list[Row]]:
+    """Load rows into an empty database, run scripts in order and give back the rows; raises
+    `Failed`. Each schema of the log is attached to it."""
+    with contextlib.closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        connection.execute("ATTACH ':memory:' AS test")
         for table in parents_first(tables):
-            connection.execute(definition(table, keys, "duckdb"))
-            values = loaded(table, rows[table.name], "duckdb")
-            if values:
-                connection.executemany(insertion(table, "?"), values)
+            connection.execute(definition(table, keys, "sqlite"))
+            connection.executemany(insertion(table, "?"), loaded(table, rows[table.name]))
+        if keys in ("foreign", "cascade"):
+            connection.execute("PRAGMA foreign_keys = ON")
         for script in scripts:
             try:
-                connection.execute(script)
-            except self.errors as error:
-                with contextlib.suppress(self.errors):
-                    connection.execute("ROLLBACK")
+                connection.executescript(script)
+            except sqlite3.Error as error:
                 raise Failed(str(error)) from None
-        return {
-            table.name: [
-                dict(zip(table.names, row, strict=True))
-                for row in connection.execute(
-                    f"SELECT {listed(table.names)} FROM {lower(table.name)}"
-                ).fetchall()
-            ]
-            for table in tables
-        }
-
-
-TARGETS: dict[str, type[Target]] = {
-    "sqlite": Sqlite,
-    "duckdb": Duckdb,
-}
-KEYLESS = "duckdb"
-"""The target that gets no keys here."""
-_running: dict[str, Target] = {}
-
-
-def target(name: str) -> Target:
-    """A target of this process, started when it is first asked for."""
-    if name not in _running:
-        _running[name] = TARGETS[name]()
-    return _running[name]
+            if connection.in_transaction:
+                raise Failed("a transaction is left open")
+        return {table.name: rows_of(connection, table, table.name) for table in tables}

@@ -11,7 +11,6 @@ from collections.abc import Iterable
 import pytest
 
 from tests.model.checks import ALL_CHECKS, CHECKS_OF, KINDS_OF, Options, Verdict, run_case
-from tests.support.few import few
 from tests.support.seeds import FIXED, seeds
 
 #: Kinds that a seed of the day tries; the fixed ones have all of them between them.
@@ -59,12 +58,3 @@ def test_rows_of_more_histories(family: str, kind: str, seed: int) -> None:
     verdicts, story = run_case(family, seed, kind, [*ALL_CHECKS], Options())
     bad = complaints(verdicts)
     assert not bad, "\n".join([*bad, story])
-
-
-@pytest.mark.parametrize("family", few(KINDS_OF, "soliddb"))
-def test_the_rows_are_the_same_on_duckdb(family: str) -> None:
-    for kind in KINDS_OF[family]:
-        options = Options(targets=("duckdb",))
-        verdicts, story = run_case(family, 0, kind, ("redo", "undo"), options)
-        bad = complaints(verdicts)
-        assert not bad, "\n".join([kind, *bad, story])

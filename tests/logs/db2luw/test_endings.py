@@ -3,17 +3,12 @@ forms, told apart by what closes the record."""
 
 from __future__ import annotations
 
-import random
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from replay.changes.selection import Selection
-from replay.logs.db2luw import inspect, layouts
-from replay.logs.db2luw.endings import authid, ending, endings_of
-from replay.logs.db2luw.framing import FRAMINGS, LuwShape
-from replay.logs.db2luw.scan import SCANNED
+from replay.logs.db2luw import inspect
 from tests.logs.db2luw.test_damage import opened, row
 from tests.support.luwbuilder import PLAIN, LogBuilder
 from tests.support.scripted import script
@@ -119,47 +114,3 @@ def test_the_framing_of_a_dialect_with_short_positions_is_found_out(
         options={"dialect": "v95"},
     )
     assert log.files[0].shape.framing.name == "flt16/6"
-
-
-@pytest.mark.parametrize("dialect", sorted(layouts.DIALECTS))
-@pytest.mark.parametrize("seed", range(6))
-def test_endings_of_many_records_are_those_of_each(dialect: str, seed: int) -> None:
-    """Of all kinds, in all forms, and of bytes that mean nothing; many have the same name."""
-    draw, big = random.Random(f"endings {dialect} {seed}"), seed % 2 > 0
-    shape = LuwShape(FRAMINGS["raw"], big, layouts.DIALECTS[dialect])
-    kinds = [
-        kind
-        for kind in range(256)
-        if layouts.KIND_OF_TYPE[kind] in (layouts.RecordKind.COMMIT, layouts.RecordKind.ABORT)
-    ]
-    data, places = b"", []
-    order = "big" if big else "little"
-    header = shape.dialect.sizes[0]
-    for _ in range(draw.randrange(1, 80)):
-        kind = draw.choice(kinds)
-        name = draw.choice([b"ALICE", b"ALICE", b"BOB \0", b"", b"X" * 200, draw.randbytes(3)])
-        size = draw.choice([len(name), len(name), draw.randrange(300)]).to_bytes(2, order)
-        moment = draw.choice([MILLENNIUM, 0, MILLENNIUM << 32, draw.randrange(1 << 40)])
-        time = moment.to_bytes(8, order)[-draw.choice([4, 8, 8]) :]
-        gxid = draw.choice([b"", bytes(layouts.GXID_SIZE)])
-        body = draw.choice([time, b""]) + gxid + draw.choice([size, size, b""]) + name
-        body = draw.choice([body, body, draw.randbytes(draw.randrange(40)), b""])
-        length = header + len(body)
-        record = length.to_bytes(4, order) + kind.to_bytes(2, order)
-        places.append(
-            (len(data), length, kind, draw.choice([header, header, shape.dialect.sizes[2]]))
-        )
-        data += record.ljust(header, b"\0") + body
-    buffer = np.frombuffer(data, np.uint8)
-    records = np.zeros(len(places), SCANNED)
-    for number, name in enumerate(("offset", "length", "type", "header")):
-        records[name] = [place[number] for place in places]
-    names = {b"": 0}
-    times, codes = endings_of(records, buffer, shape, names)
-    texts = list(names)
-    for number, (start, length, _, begin) in enumerate(places):
-        record = data[start : start + length]
-        form = ending(record, begin, shape)
-        assert texts[codes[number]] == authid(record, begin, form, big)
-        if "time" not in form or begin + form["time"].size > length:
-            assert not times[number]

@@ -83,22 +83,6 @@ def test_order_is_that_of_files_and_positions(connector: str, server: str, log: 
     assert log.run(topic, "--schema", "none")[::2] == (0, STATEMENTS)
 
 
-def test_a_lost_event_sets_its_transaction_aside(log: Log) -> None:
-    topic = family()
-    del topic.lines[2]
-    code, said, statements = log.run(topic, "--schema", "none")
-    assert (code, statements) == (8, STATEMENTS[3:])
-    assert "2 of 3 events of a transaction" in said
-
-
-def test_all_events_lost_but_the_end(log: Log) -> None:
-    topic = family()
-    del topic.lines[6]
-    code, said, statements = log.run(topic, "--schema", "none")
-    assert (code, statements) == (8, [*STATEMENTS[:3], STATEMENTS[4]])
-    assert "0 of 1 events of a transaction" in said
-
-
 def test_a_lost_end_is_damage_in_the_middle_and_in_flight_at_the_end(log: Log) -> None:
     topic = family()
     del topic.lines[7]

@@ -27,13 +27,11 @@ from tests.support.logbuilder import (
     LogBuilder,
     Tab,
     acct,
-    described_header,
     frame,
     generation,
     lrsn,
     rba,
     statements,
-    text_of,
 )
 from tests.support.words import of_log_master
 
@@ -130,20 +128,6 @@ def test_records_may_be_longer_or_shorter_than_the_pages() -> None:
     assert read(short).catalog == expected
     assert read(short, "none").catalog == expected
     assert read(long).catalog == expected
-
-
-def test_the_order_of_records_does_not_matter() -> None:
-    other = replace(ACCT, name="OTHER", obid=4)
-    records = LogBuilder((ACCT, other), base=0).control_records()
-    expected = read(records)
-    for seed in range(5):
-        shuffled = records[1:]
-        random.Random(seed).shuffle(shuffled)
-        found = read([records[0], *shuffled])
-        assert {version.name: version.format for version in found.catalog.versions} == {
-            version.name: version.format for version in expected.catalog.versions
-        }
-        assert found.header == expected.header == replace(LLDF, title=expected.header.title)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -513,53 +497,9 @@ def test_lengths_that_a_field_cannot_have(name: str, length: int) -> None:
     fails(records, "LR2009", says, number + 1, error)
 
 
-def history(log: LogBuilder) -> LogBuilder:
-    """Three units whose order of commit is not that of their records, one of them rolled back, one
-    change in segments."""
-    late, early = log.unit(commit=9000), log.unit(commit=8000, member=2)
-    late.insert(ACCT, acct(1))
-    early.insert(ACCT, acct(2, None))
-    late.update(ACCT, acct(1), acct(1, "NEW", "7.00"), cuts=(30, 31, 100))
-    early.delete(ACCT, acct(3))
-    log.unit(commit=8500, UORDISP="A").insert(ACCT, acct(4), LOGRECDISP="A")
-    late.delete(ACCT, acct(5))
-    return log
-
-
-EXPECTED = [
-    (
-        "INSERT INTO testown.acct (id, bal, open_dt, name, rate, upd) VALUES (2, -123.45,"
-        " '2024-03-15', NULL, '1', '2024-03-15 10:20:30.123456');"
-    ),
-    "DELETE FROM testown.acct WHERE id = 3;",
-    (
-        "INSERT INTO testown.acct (id, bal, open_dt, name, rate, upd) VALUES (1, -123.45,"
-        " '2024-03-15', 'ABCDE', '1', '2024-03-15 10:20:30.123456');"
-    ),
-    "UPDATE testown.acct SET bal = 7.00, name = 'NEW' WHERE id = 1;",
-    "DELETE FROM testown.acct WHERE id = 5;",
-]
-
-
-@pytest.mark.parametrize("base", [0, 1])
-@pytest.mark.parametrize("framing", ["rdw", "none"])
-def test_a_header_before_v11_1(tmp_path: Path, base: int, framing: str) -> None:
-    """The script is the same to the byte: comments with URIDs, LRSNs and times included."""
-    new = history(LogBuilder()).script(tmp_path, name="new")
-    old = history(LogBuilder(header=OLD_HEADER, base=base)).script(
-        tmp_path, name="old", framing=framing, seed=4
-    )
-    assert statements(new) == EXPECTED
-    assert text_of(old) == text_of(new)
-    assert (old.exit_code, old.manifest["balance"]) == (0, new.manifest["balance"])
-    undone = history(LogBuilder(header=OLD_HEADER, base=base)).script(
-        tmp_path, "undo", name="old", framing=framing
-    )
-    assert text_of(undone) == text_of(history(LogBuilder()).script(tmp_path, "undo", name="new"))
-
-
 def test_an_older_header_without_its_description(tmp_path: Path) -> None:
-    log = history(LogBuilder(header=OLD_HEADER))
+    log = LogBuilder(header=OLD_HEADER)
+    log.unit().insert(ACCT, acct(1))
     with pytest.raises(
         InputError,
         match=r"LR2010.*found header length 212; expected 288 or more.*needs the XHDF records",
@@ -741,10 +681,6 @@ def test_generations_that_cannot_be_told_apart() -> None:
     assert (
         len(read(LogBuilder((ACCT, generation(ACCT, 2))).control_records()).catalog.versions) == 2
     ), "of the same columns it does not matter"
-
-
-def test_header_records_have_all_fields() -> None:
-    assert len(described_header(LLDF, 0)) == 50
 
 
 @pytest.mark.parametrize(

@@ -17,9 +17,6 @@ from replay.errors import InputError
 from replay.logs.logmaster.data import (
     Reading,
     find_images,
-    halfwords,
-    join_segments,
-    payload,
     settle_reading,
 )
 from replay.logs.logmaster.opening import open_log
@@ -77,30 +74,6 @@ def test_the_reading_is_settled_from_the_records(
     bundle = log.script(tmp_path)
     assert bundle.exit_code == 0
     assert text_of(bundle) == text_of(plain.script(tmp_path))
-
-
-def test_the_worked_examples() -> None:
-    """Format notes, 10.2: 66 and 125 bytes under A, 64 and 123 under B."""
-    one, two = (ACCT.image(acct(498)), ACCT.image(acct(498, None, None)))
-    assert (len(one), len(two)) == (62, 57)
-    assert (
-        one.hex()
-        .upper()
-        .startswith(
-            "000001F200000012345DF2F0F2F460F0F360F1F5000005C1C2C3C4C54110000000000000F2F0F2F4"
-        )
-    )
-    for reading, lengths, inserted, updated in (
-        ("A", b"\0\x42\0\x3e", 66, 125),
-        ("B", b"\0\x40", 64, 123),
-        ("B'", b"\0\x3e", 64, 123),
-    ):
-        log = LogBuilder(reading=reading)
-        unit = log.unit()
-        unit.insert(ACCT, acct(498))
-        unit.update(ACCT, acct(498), acct(498, None, None))
-        first, second = (record[288:] for record in log.records())
-        assert (first[: len(lengths)], len(first), len(second)) == (lengths, inserted, updated)
 
 
 @pytest.mark.parametrize("reading", list(Reading))
@@ -373,18 +346,6 @@ def test_unsegmented_records_may_say_zero_segments(tmp_path: Path) -> None:
     records = [record[:184] + bytes(4) + record[188:] for record in LogBuilder.records(log)]
     log.records = lambda: records  # type: ignore[method-assign]
     assert text_of(log.script(tmp_path)) == expected
-
-
-def test_joining_takes_each_payload_from_its_file() -> None:
-    one, two = np.frombuffer(b"..AAA.CC", np.uint8), np.frombuffer(b"BBBB", np.uint8)
-    rows = [(np.array([0, 2]), one), (np.array([1]), two)]
-    joined, offsets = join_segments(rows, np.array([2, 0, 6]), np.array([3, 4, 2]))
-    assert (bytes(joined), offsets.tolist()) == (b"AAABBBBCC", [0, 3, 7, 9])
-    start, length, bad = payload(
-        one, np.array([0, 6]), np.array([6, 8]), Reading.A, True, np.array([1, 2])
-    )
-    assert (start.tolist(), length.tolist(), bad.tolist()) == ([2, 8], [4, 0], [True, True])
-    assert halfwords(two, np.array([0, 3, 99])).tolist() == [0xC2C2 - 0x8080, 0, 0]
 
 
 # -- expanded columns and positions

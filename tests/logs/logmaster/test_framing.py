@@ -84,14 +84,8 @@ def test_long_blocks_of_the_extended_form() -> None:
     assert walked((0x80000000 | len(inner) + 4).to_bytes(4, "big") + inner, Framing.BDW) == records
 
 
-# -- parallel is scalar
+# -- in parallel
 # -------------------------------------------------------------------------------------------------
-
-
-def both(raw: bytes, kind: Framing) -> tuple[framing.Block | None, framing.Block]:
-    buffer = np.frombuffer(raw, np.uint8)
-    parallel = framing._walk_parallel(buffer, kind, SHAPE, 0, len(buffer), 1)
-    return parallel, framing._walk_scalar(buffer, kind, SHAPE, "x.dat", 0, len(buffer), 1)
 
 
 def many(seed: int, count: int = 4000, lead: bytes = b"") -> list[bytes]:
@@ -104,18 +98,6 @@ def many(seed: int, count: int = 4000, lead: bytes = b"") -> list[bytes]:
         )
         for _ in range(count)
     ]
-
-
-@pytest.mark.parametrize("name", ["rdw", "none"])
-def test_parallel_walk_is_the_scalar_walk(name: str) -> None:
-    raw = frame(many(1), name)
-    assert len(raw) > 1 << 20
-    parallel, scalar = both(raw, Framing(name))
-    assert parallel is not None, "the parallel walk gave up on a sound file"
-    assert parallel.offsets.tolist() == scalar.offsets.tolist()
-    assert parallel.lengths.tolist() == scalar.lengths.tolist()
-    assert parallel.stop == scalar.stop == len(raw)
-    assert walked(raw, Framing(name)) == many(1)
 
 
 @pytest.mark.parametrize("name", ["rdw", "none"])

@@ -1,5 +1,4 @@
-"""The layouts of the log's records against the vendor's pages, and against bytes worked out by hand
-(format notes, section 10)."""
+"""The layouts of the log's records against the vendor's pages."""
 
 from __future__ import annotations
 
@@ -9,8 +8,7 @@ import pytest
 
 from replay.decoding.layout import Layout
 from replay.logs.logmaster import layouts
-from replay.logs.logmaster.layouts import CONTROL, DICL, DICL_ENTRY, DLCI, DTBI, LLDF, XHDF, XTYP
-from tests.support import encoders
+from replay.logs.logmaster.layouts import CONTROL, DICL, DICL_ENTRY, DLCI, DTBI, LLDF
 
 # Field, decimal offset, hexadecimal offset, definition: as the pages print them, mistakes included.
 DLCI_PAGE = """
@@ -166,16 +164,6 @@ def test_layouts_are_those_of_the_pages(layout: Layout, page: str, size: int, co
     assert layout.size == size
 
 
-def test_where_a_page_contradicts_itself_the_offsets_that_leave_no_gap_are_right() -> None:
-    wrong = [
-        (tag, name)
-        for tag, page in (("LLDF", LLDF_PAGE), ("DTBI", DTBI_PAGE), ("DLCI", DLCI_PAGE))
-        for name, decimal, hexadecimal, _ in printed(page)
-        if decimal != hexadecimal
-    ]
-    assert wrong == list(MISPRINTS)
-
-
 @pytest.mark.parametrize(
     ("layout", "size"),
     [
@@ -188,133 +176,6 @@ def test_where_a_page_contradicts_itself_the_offsets_that_leave_no_gap_are_right
 )  # fmt: skip
 def test_totals_of_the_other_records(layout: Layout, size: int) -> None:
     assert layout.size == size
-
-
-# -- worked examples
-# -------------------------------------------------------------------------------------------------
-
-HEADER = bytearray(b"\0" * 288)
-for _offset, _bytes in (
-    (0, "0120"), (2, "C4C2F2D7"), (6, "010500020003"), (12, "00070004"), (32, "E3C5E2E3D6E6D540"),
-    (40, "C1C3C3E3" + "40" * 14),
-    (60, "2024031510203012345600000000000000"), (77, "00CA670FBBF3D3000000"),
-    (87, "00000000123456789ABC"), (99, "0000000201"),
-    (104, "E4C2"), (106, "E4C340"), (182, "019D00010001"), (287, "C1"),
-):  # fmt: skip
-    HEADER[_offset : _offset + len(_bytes) // 2] = bytes.fromhex(_bytes)
-
-
-def test_header_of_the_worked_example() -> None:
-    values = LLDF.read(HEADER)
-    assert {name: values[name] for name in ("LENGTH", "SYSTEMID", "DBID", "PSID", "TBOBID",
-        "TBOWNERLEN", "TBNAMELEN")} == {
-        "LENGTH": 288, "SYSTEMID": "DB2P", "DBID": 0x0105, "PSID": 2, "TBOBID": 3, "TBOWNERLEN": 7,
-        "TBNAMELEN": 4,
-    }  # fmt: skip
-    assert (values["TABLEOWNER"], values["TABLENAME"], values["CHANGE TYPE"]) == (
-        "TESTOWN",
-        "ACCT",
-        "UB",
-    )
-    assert (values["SQLTYPE"], values["LOGRECDISP"], values["SQLSRCTYPE"]) == ("U", "C", "")
-    assert values["LOGLRSN"].hex() == "00ca670fbbf3d3000000"
-    assert values["LOGRBA"].hex() == "00000000123456789abc"
-    assert values["RID"] == b"\0\0\0\2\1"
-    assert (values["SEGLEN"], values["TOTALSEGS"], values["SEGNUM"], values["PAGENUMFMT"]) == (
-        413,
-        1,
-        1,
-        "A",
-    )
-    assert values["TIMESTAMP"] == encoders.encode_log_timestamp("2024-03-15 10:20:30.123456")
-
-
-def test_built_header_is_the_worked_example() -> None:
-    built = LLDF.build(
-        **{
-            "LENGTH": 288, "SYSTEMID": "DB2P", "DBID": 0x0105, "PSID": 2, "TBOBID": 3,
-            "TBOWNERLEN": 7, "TBNAMELEN": 4,
-            "TABLEOWNER": "TESTOWN", "TABLENAME": "ACCT",
-            "TIMESTAMP": bytes.fromhex("2024031510203012345600000000000000"),
-            "LOGLRSN": bytes.fromhex("00CA670FBBF3D3000000"),
-            "LOGRBA": bytes.fromhex("00000000123456789ABC"), "RID": b"\0\0\0\2\1",
-            "CHANGE TYPE": "UB", "SQLTYPE": "U", "LOGRECDISP": "C", "SEGLEN": 0x019D,
-            "TOTALSEGS": 1, "SEGNUM": 1, "PAGENUMFMT": "A",
-        }
-    )  # fmt: skip
-    blank = {
-        entry.name
-        for entry in LLDF.fields
-        if built[entry.offset : entry.end] == b"\x40" * entry.length
-    }
-    for entry in LLDF.fields:
-        if entry.name not in blank:
-            assert built[entry.offset : entry.end] == HEADER[entry.offset : entry.end], entry.name
-    assert {"DBNAME", "SQLSRCTYPE", "AUTHID", "PLAN"} < blank
-
-
-def test_twelve_digit_timestamp_and_its_text() -> None:
-    packed = bytes.fromhex("2024031510203012345678901234500000")
-    assert LLDF.names["TIMESTAMP"].length == len(packed)
-    assert encoders.encode_log_timestamp("2024-03-15 10:20:30.123456789012345") == packed
-
-
-@pytest.mark.parametrize(
-    ("layout", "start", "values"),
-    [
-        (
-            XTYP, "E7E3E8D7 C4C2F240 E5F1F2F1F040 C4C2F2D7",
-            {"CNTLRECORDTYPE": "XTYP", "CNTLFILETYPE": "DB2", "CNTLFILETYPEVERSION": "V1210",
-                "CNTLFILESYSID": "DB2P"},
-        ),
-        (
-            DTBI, "C4E3C2C9 C4C2F2D7 F0F1F0F5 F0F0F0F2 F0F0F0F3 E3C2 F0F0F6",
-            {"CNTLRECORDTYPE": "DTBI", "SYSID": "DB2P", "DBID": 0x0105, "PSID": 2, "TBOBID": 3,
-                "OBJECTTYPE": "TB", "DB2NUMCOL": 6},
-        ),
-        (
-            XHDF, "E7C8C4C6 E4D6D9C3D6D4D4C9E3D3D9E2D54040404040 C2C9D540 E4 F0F0F0F1F0 F0F0F1F9F2",
-            {
-                "CNTLRECORDTYPE": "XHDF", "HEADFIELDNAME": "UORCOMMITLRSN", "HEADFIELDTYPE": "BIN",
-                "HEADFIELDSUBTYPE": "U",
-                "HEADFIELDLEN": 10, "HEADFIELDPOS": 192,
-            },
-        ),
-        (
-            DLCI,
-            "C4D3C3C9 C4C2F2D7 F0F1F0F5 F0F0F0F3 F0F0F1 C9D5E340 F0F0F0F0F4 F0F0 D5 F0F0F0F0F4 "
-            "40 F0F0F1 C1 F0F0F0F0F4 F0F0F0F0F4"
-            "F0F0F0F0F4 F0F0F1 F0F0F2",
-            {
-                "CNTLRECORDTYPE": "DLCI", "SYSID": "DB2P", "DBID": 0x0105, "TBOBID": 3,
-                "LLCOLUMNNUM": 1, "LLCOLUMNTYPE": "INT",
-                "LLCOLUMNLEN": 4, "LLSCALE": 0, "LLNULLS": "N", "LLCOLUMNPOS": 4,
-                "LLCOLUMNSUBTYPE": "", "KEYSEQ": 1, "KEYORDERING": "A",
-                "DB2ROWBYTES": 4, "FLDPROCBYTES": 4, "LOGLOGBYTES": 4, "SEQUENCENUMBER": 1,
-                "COLUMNNAMELEN": 2,
-            },
-        ),
-    ],
-    ids=["XTYP", "DTBI", "XHDF", "DLCI"],
-)  # fmt: skip
-def test_control_records_of_the_worked_examples(
-    layout: Layout, start: str, values: dict[str, object]
-) -> None:
-    raw = bytes.fromhex(start)
-    found = layout.read(raw)
-    assert {name: value for name, value in found.items() if value is not None} == values
-    padded = {entry.name for entry in layout.names.values() if entry.end <= len(raw)}
-    assert padded == set(values)
-    assert layout.build(**values)[: len(raw)] == raw
-
-
-def test_minus_one_in_a_number_field() -> None:
-    """LLCOLUMNPOS is -1 after the first varying column; how it is padded is not printed."""
-    entry = DLCI.names["LLCOLUMNPOS"]
-    for text in ("-1   ", "   -1", "-0001"):
-        assert entry.value(text.encode("cp037")) == -1
-    assert entry.value("     ".encode("cp037")) is None
-    assert entry.value("1 2  ".encode("cp037")) is None
 
 
 def test_every_control_layout_is_found_by_its_tag() -> None:

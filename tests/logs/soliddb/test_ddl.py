@@ -90,25 +90,3 @@ def test_ddl_in_order_and_back(tmp_path: Path, capsys: pytest.CaptureFixture[str
     ]
     assert main(["undo", *log, "--out", str(tmp_path / "undo"), "--engine", "local"]) == 8
     assert "LR3002" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("text", "dialect", "code"),
-    [
-        ("ALTER TABLE ITEM FROBNICATE PRICE", "postgres", "LR3021"),
-        ("ALTER TABLE ITEM MODIFY SCHEMA OTHER", "sqlite", "LR3003"),
-    ],
-)
-def test_a_statement_that_ends_the_run_is_named(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, dialect: str, code: str
-) -> None:
-    log = [*written(tmp_path, (22, "ITEM", ITEM, text)), "--dialect", dialect]
-    for command in (
-        ["ddl", *log, "--changes", "redo"],
-        ["redo", *log, "--out", str(tmp_path / "out"), "--engine", "local"],
-    ):
-        assert main(command) == 8
-        shown = capsys.readouterr().err
-        assert code in shown
-        assert f"the statement {text}" in shown
-        assert "found found" not in shown

@@ -29,8 +29,6 @@ from tests.support.solidbuilder import (
 )
 from tests.support.words import of_family
 
-ADA = (1001, "Ada", "Åsa", "12.50", "2024-02-29 13:05:09.123456", 7_000_000_000, None)
-VIP = (1001, "Ada", "Åsa", "-0.75", "2024-02-29 13:05:09.123456", 7_000_000_000, "vip")
 LEN32 = (
     "00000004000003E9000000034164610000000600C5007300610000000531322E35300000000B87E8"
     "021D0D0509075BCA000000000800000001A13B8600FFFFFFFF"
@@ -40,9 +38,8 @@ LEN32_VIP = (
     "09075BCA000000000800000001A13B8600"
     "00000003766970"
 )
-VA = (
-    "04000003E904416461000700C500730061000631322E3530000B87E8021D0D0509075BCA000800000001A13B860000"
-)
+
+
 DDL_CREATE = "0000002D0000001153484F502E4442412E435553544F4D4552"
 DDL_ALTER = "0000001600000008435553544F4D4552"
 SQL_ALTER = (
@@ -108,13 +105,6 @@ def decoded(log: SolidLog) -> list[tuple[Any, ...]]:
         assert bad is None, found.explain(number, 0)
         columns.append(values.to_pylist())
     return list(zip(*columns, strict=True))
-
-
-def test_the_encoder_writes_the_worked_bytes() -> None:
-    log = LogBuilder()
-    assert log.image(CUSTOMER, ADA).hex().upper() == LEN32
-    assert log.image(CUSTOMER, VIP).hex().upper() == LEN32_VIP
-    assert LogBuilder(Framing("va")).image(CUSTOMER, ADA).hex().upper() == VA
 
 
 def whole_transaction(log: LogBuilder) -> None:

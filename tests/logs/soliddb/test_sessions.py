@@ -52,36 +52,6 @@ class Sessions:
         return lines, [text for text in bundle.manifest["warnings"] if "in the order of" in text]
 
 
-@pytest.mark.long
-def test_sessions_are_read_in_the_order_of_their_commits(tmp_path: Path) -> None:
-    site = Sessions(tmp_path, OLD)
-    files = []
-    for number in range(3):
-        before = (1, str(number - 1))
-        unit(
-            site.log,
-            lambda made, number=number, before=before: (
-                made.update(OLD, before, (1, str(number))) if number else made.insert(OLD, (1, "0"))
-            ),
-        )
-        files.append(site.session(f"session-{number}"))
-    copy = tmp_path / "again.csv"
-    copy.write_bytes(files[1].read_bytes())
-    true = [
-        "INSERT INTO dba.t (id, name) VALUES (1, '0');",
-        "UPDATE dba.t SET name = '1' WHERE id = 1;",
-        "UPDATE dba.t SET name = '2' WHERE id = 1;",
-    ]
-    assert site.lines(files) == (true, [])
-    for order in itertools.permutations([copy, *files]):
-        found, warnings = site.lines(order)
-        assert found == true, order
-        places = [int(path.read_bytes() != files[0].read_bytes()) for path in order]
-        if places[0]:
-            assert len(warnings) == 1, order
-            assert "not as they are named" in warnings[0]
-
-
 @pytest.mark.parametrize("order", [*itertools.permutations(range(3))])
 def test_sessions_whose_rows_are_counted_on_come_in_any_order(
     tmp_path: Path, order: Sequence[int]
