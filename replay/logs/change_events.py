@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from replay.logs import FACTS, Capabilities, Family
-from replay.logs.events.json_lines import EventLines
+from replay.logs.events.event_reader import EventReader
 from replay.logs.events.opening import open_log
 from replay.logs.pgoutput.rows import Pgoutput
 from sqlgen.lazy_imports import when_used
@@ -60,7 +60,7 @@ FAMILY = Family(
             " unavailable.value.placeholder; default: __debezium_unavailable_value)"
         ),
     },
-    open=lambda inputs: open_log(inputs, (Pgoutput, EventLines)),
+    open=lambda inputs: open_log(inputs, (Pgoutput, EventReader)),
     describe=lambda log: inspect.describe(log),
     dump_record=lambda *record: inspect.dump_record(*record),
     checkup=lambda log: inspect.checkup(log),

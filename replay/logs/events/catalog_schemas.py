@@ -10,55 +10,56 @@ from pathlib import Path
 from typing import Any
 
 from replay.errors import InputError, Where
+from replay.logs.events.schemas import DECLARED, DECLARED_LENGTH, Shape, shape_of
 from sqlgen.ddl.ddl_facts import Facts
 from sqlgen.ddl.ddl_reader import read_schema
 from sqlgen.errors import SqlgenError
 
-#: Type of PostgreSQL -> what Connect has of it: type, and name where it is a logical one.
-_POSTGRES: dict[str, tuple[str, str | None]] = {
-    **dict.fromkeys(("smallint", "int2", "smallserial"), ("int16", None)),
-    **dict.fromkeys(("integer", "int", "int4", "serial"), ("int32", None)),
-    **dict.fromkeys(("bigint", "int8", "bigserial"), ("int64", None)),
-    **dict.fromkeys(("real", "float4"), ("float", None)),
-    **dict.fromkeys(("double precision", "float8"), ("double", None)),
-    **dict.fromkeys(("boolean", "bool"), ("boolean", None)),
-    **dict.fromkeys(("char", "character", "bpchar", "varchar"), ("string", None)),
-    **dict.fromkeys(("character varying", "text", "citext"), ("string", None)),
-    **dict.fromkeys(("inet", "cidr", "macaddr"), ("string", None)),
-    **dict.fromkeys(("int4range", "int8range", "numrange", "tsrange"), ("string", None)),
-    **dict.fromkeys(("tstzrange", "daterange"), ("string", None)),
-    "bytea": ("bytes", None),
-    "uuid": ("string", "io.debezium.data.Uuid"),
-    **dict.fromkeys(("json", "jsonb"), ("string", "io.debezium.data.Json")),
-    "date": ("int32", "io.debezium.time.Date"),
+#: What Connect has (type, and name where it is a logical one) of types of any database,
+_ANY = {
+    ("int16", None): "smallint",
+    ("int32", None): "integer, int",
+    ("int64", None): "bigint",
+    ("string", None): "char, varchar, text",
+    ("string", "io.debezium.data.Json"): "json",
+    ("int32", "io.debezium.time.Date"): "date",
 }
-#: The same of MySQL and MariaDB.
-_MYSQL: dict[str, tuple[str, str | None]] = {
-    **dict.fromkeys(("tinyint", "smallint", "bool", "boolean"), ("int16", None)),
-    **dict.fromkeys(("tinyint unsigned",), ("int16", None)),
-    **dict.fromkeys(("smallint unsigned", "mediumint", "mediumint unsigned"), ("int32", None)),
-    **dict.fromkeys(("int", "integer"), ("int32", None)),
-    **dict.fromkeys(("int unsigned", "integer unsigned", "bigint"), ("int64", None)),
-    "bigint unsigned": ("int64", None),
-    "double": ("double", None),
-    **dict.fromkeys(("char", "varchar", "tinytext", "text", "mediumtext"), ("string", None)),
-    "longtext": ("string", None),
-    **dict.fromkeys(("binary", "varbinary", "tinyblob", "blob", "mediumblob"), ("bytes", None)),
-    "longblob": ("bytes", None),
-    "json": ("string", "io.debezium.data.Json"),
-    "enum": ("string", "io.debezium.data.Enum"),
-    "set": ("string", "io.debezium.data.EnumSet"),
-    "date": ("int32", "io.debezium.time.Date"),
-    "year": ("int32", "io.debezium.time.Year"),
-    "time": ("int64", "io.debezium.time.MicroTime"),
-    "timestamp": ("string", "io.debezium.time.ZonedTimestamp"),
+#: of PostgreSQL,
+_POSTGRES = {
+    ("int16", None): "int2, smallserial",
+    ("int32", None): "int4, serial",
+    ("int64", None): "int8, bigserial",
+    ("float", None): "real, float4",
+    ("double", None): "double precision, float8",
+    ("boolean", None): "boolean, bool",
+    (
+        "string",
+        None,
+    ): "character, bpchar, character varying, citext, inet, cidr, macaddr, int4range,"
+    " int8range, numrange, tsrange, tstzrange, daterange",
+    ("bytes", None): "bytea",
+    ("string", "io.debezium.data.Uuid"): "uuid",
+    ("string", "io.debezium.data.Json"): "jsonb",
+}
+#: and of MySQL and MariaDB.
+_MYSQL = {
+    ("int16", None): "tinyint, bool, boolean, tinyint unsigned",
+    ("int32", None): "smallint unsigned, mediumint, mediumint unsigned",
+    ("int64", None): "int unsigned, integer unsigned, bigint unsigned",
+    ("double", None): "double",
+    ("string", None): "tinytext, mediumtext, longtext",
+    ("bytes", None): "binary, varbinary, tinyblob, blob, mediumblob, longblob",
+    ("string", "io.debezium.data.Enum"): "enum",
+    ("string", "io.debezium.data.EnumSet"): "set",
+    ("int32", "io.debezium.time.Year"): "year",
+    ("int64", "io.debezium.time.MicroTime"): "time",
+    ("string", "io.debezium.time.ZonedTimestamp"): "timestamp",
 }
 _DECIMAL = "org.apache.kafka.connect.data.Decimal"
 _VARIABLE = "io.debezium.data.VariableScaleDecimal"
 _TYPE = re.compile(r"^([a-z][a-z0-9 ]*?) ?(?:\(([^()]*)\))?( unsigned| with(?:out)? time zone)?$")
 _TIME, _MILLIS = "io.debezium.time.", 3
 _SIZED = ("char", "character", "bpchar", "varchar", "character varying")
-_DECLARED, _DECLARED_LENGTH = "__debezium.source.column.type", "__debezium.source.column.length"
 
 
 class DeclaredTables:
@@ -85,9 +86,9 @@ class DeclaredTables:
             for place, (schema, name) in found.tables.items()
         }
 
-    def schemas(self, name: tuple[str, str], row: str | None) -> tuple[str, str] | None:
-        """The schemas of the events of a table and of their keys, as text of JSON; None for a table
-        that is not declared. Names are spelled as in ``row``. ValueError where it has others."""
+    def shape(self, name: tuple[str, str], row: str | None) -> Shape | None:
+        """How rows of a table are written; None for one that is not declared. Names are spelled as
+        in ``row``. ValueError where it has others."""
         known = self._tables.get(".".join(name).upper())
         if known is None:
             return None
@@ -101,9 +102,7 @@ class DeclaredTables:
             self._field(spelled[upper], one.type, one.nullable and upper not in key)
             for upper, one in zip(names, columns, strict=True)
         ]
-        rows = {"field": "after", "type": "struct", "fields": fields}
-        of_key = [{"field": spelled[one.upper()]} for one in key]
-        return json.dumps({"fields": [rows]}), json.dumps({"fields": of_key})
+        return shape_of(fields, [spelled[one.upper()] for one in key], self.binlog)
 
     def _field(self, name: str, declared: str, optional: bool) -> dict[str, Any]:
         kind, logical, parameters = _connect(declared.lower(), self.binlog)
@@ -142,10 +141,12 @@ def _connect(declared: str, binlog: bool) -> tuple[str, str | None, dict[str, st
         several = size is not None and size > 1
         return ("bytes", "io.debezium.data.Bits", {}) if several else ("boolean", None, {})
     base = f"{base} {rest}".strip()
-    parameters = {_DECLARED: base}
+    parameters = {DECLARED: base}
     if base in _SIZED:
         length = size or (None if "var" in base else 1)
-        parameters = {_DECLARED: "VARCHAR" if "var" in base else "CHAR"}
-        parameters |= {_DECLARED_LENGTH: str(length)} if length else {}
-    kind, logical = (_MYSQL if binlog else _POSTGRES).get(base, (declared, None))
-    return kind, logical, parameters
+        parameters = {DECLARED: "VARCHAR" if "var" in base else "CHAR"}
+        parameters |= {DECLARED_LENGTH: str(length)} if length else {}
+    for (kind, logical), types in (*_ANY.items(), *(_MYSQL if binlog else _POSTGRES).items()):
+        if base in types.split(", "):
+            return kind, logical, parameters
+    return declared, None, parameters

@@ -10,12 +10,10 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
-from replay.arrays import Bytes, Index
+from replay.arrays import Bytes
 from replay.errors import InputError, Where
-from replay.logs.events.framings import NAMES, NUMBERS
 from replay.logs.events.sources import OTHERS
 from sqlgen.lazy_imports import when_used
 
@@ -24,34 +22,25 @@ with when_used():
 
 #: Bytes of lines that are read at once.
 _WINDOW = 6 << 20
-#: Bytes in which line ends are looked for at once, and in which the form of a file is.
-_NEAR, _HEAD = 1 << 18, 4 << 20
 #: Lines that are looked at to tell the form of a file.
 _LOOK = 200
-_NEWLINE = 10
 
 
 @dataclass(frozen=True)
 class LineForm:
-    """Where a line has the value and the key of an event: expressions of SQL over ``line``, and
-    paths in what they give (key: None where lines have none). ``inline``: schemas stand beside the
+    """Where a line has the value and the key of an event: expressions of SQL over ``line`` (key:
+    None where lines have none), and paths in what they give. ``inline``: schemas stand beside the
     payload."""
 
     value: str
     at: str
-    key: str | None
-    key_at: str
     inline: bool
+    key: str | None = None
+    key_at: str = "$"
 
-    @property
-    def payload(self) -> str:
-        """The path of what the value says."""
-        return f"{self.at}.payload" if self.inline else self.at
-
-    @property
-    def schema(self) -> str:
-        """The path of its schema."""
-        return f"{self.at}.schema"
+    def path(self, what: str, at: str) -> str:
+        """That of the ``payload``, or of the ``schema``, in a value or key."""
+        return f"{at}.{what}" if self.inline or what == "schema" else at
 
 
 #: Paths of what a value says beside its rows, by the name of the column that they become.
@@ -80,6 +69,7 @@ FIELDS = {
     "ddl": "ddl",
     "structure": "tableChanges",
 }
+_NUMBERS = ("events", "lsn", "pos", "micros", "millis", "total_order", "beat")
 #: The same of connectors that name places otherwise (``sources.OTHERS``), as SQL over
 #: :data:`_READ`: where the transaction commits, and of which record of the log a change comes.
 _READ = ("commit_lsn", "change_lsn", "commit_scn", "scn", "rs_id", "ssn", "txId")
@@ -89,32 +79,17 @@ PLACES = {
     "scn": "CASE WHEN o[3] IS NOT NULL THEN o[4] END",
     "gtid": "coalesce({gtid}, o[7])",
 }
-
-
-def line_places(raw: Bytes) -> tuple[Index, Index]:
-    """(start, stop) of the lines of a file that are not empty."""
-    found = [
-        at + np.flatnonzero(raw[at : at + _NEAR] == _NEWLINE) for at in range(0, len(raw), _NEAR)
-    ]
-    ends = np.concatenate([np.zeros(0, np.int64), *found])
-    if not len(ends) or ends[-1] != len(raw) - 1:
-        ends = np.append(ends, len(raw))
-    start = np.concatenate([[0], ends[:-1] + 1]).astype(np.int64)
-    stop = ends.astype(np.int64)
-    if len(raw):
-        stop = stop - ((stop > start) & (raw[np.maximum(stop - 1, 0)] == ord("\r")))
-    full = stop > start
-    return start[full], stop[full]
+#: All columns of what lines say.
+NAMES = dict.fromkeys((*FIELDS, *PLACES, "before", "after", "schema", "key", "key_schema"))
 
 
 def form_of(raw: Bytes, path: str) -> LineForm:
     """The form of a file, by the first lines that say something. InputError LR2004 where it has
     none that is known."""
-    start, stop = line_places(raw[:_HEAD])
     beats = 0
-    for low, high in zip(start[:_LOOK].tolist(), stop[:_LOOK].tolist(), strict=True):
+    for first in next(windows(raw), (0, pa.array([])))[1][:_LOOK].to_pylist():
         try:
-            line = raw[low:high].tobytes().decode("utf-8-sig")
+            line = first.decode("utf-8-sig")
             form = form_of_line(line)
             beats += _is_beat(line)
         except ValueError:
@@ -183,37 +158,22 @@ def _of_value(value: Mapping[str, Any], text: str, at: str) -> LineForm | None:
     payload = _object(value["payload"]) if inline else value
     is_event = "source" in payload and ("op" in payload or "ddl" in payload)
     if is_event or "status" in payload:
-        return LineForm(text, at, None, "$", inline)
+        return LineForm(text, at, inline)
     return None
 
 
 def windows(raw: Bytes) -> Iterator[tuple[int, pa.Array]]:
-    """The lines of a file in parts: (number of the first one, their texts)."""
-    low = first = 0
-    while low < len(raw):
-        high = _end_of_line(raw, low + _WINDOW)
-        part = raw[low:high]
-        start, stop = line_places(part)
-        if len(start):
-            # what lies between lines is at the end of those before, so that texts may have blanks
-            # there
-            offsets = np.append(start - start[0], stop[-1] - start[0])
-            data = pa.py_buffer(np.ascontiguousarray(part[start[0] : stop[-1]]))
-            places = pa.py_buffer(np.ascontiguousarray(offsets.astype(np.int64)))
-            buffers = [None, places, data]
-            yield first, pa.Array.from_buffers(pa.large_binary(), len(start), buffers)
-        first += len(start)
-        low = high
+    """The lines of a file that are not empty, in parts: (number of the first one, their texts)."""
+    rest, first = b"", 0
+    for low in range(0, len(raw), _WINDOW):
+        *whole, rest = (rest + raw[low : low + _WINDOW].tobytes()).split(b"\n")
+        if low + _WINDOW >= len(raw):
+            whole.append(rest)
+        texts = [text for line in whole if (text := line.rstrip(b"\r"))]
+        if texts:
+            yield first, pa.array(texts, pa.large_binary())
+        first += len(texts)
         _let_go(raw)
-
-
-def _end_of_line(raw: Bytes, near: int) -> int:
-    """The first place behind a line end from a place on."""
-    for at in range(near, len(raw), _NEAR):
-        ends = np.flatnonzero(raw[at : at + _NEAR] == _NEWLINE)
-        if len(ends):
-            return at + int(ends[0]) + 1
-    return len(raw)
 
 
 def _let_go(raw: Bytes) -> None:
@@ -269,15 +229,16 @@ def _no_json(text: pa.Array, path: str, first: int, error: str) -> InputError:
 
 
 def _query(form: LineForm) -> str:
-    paths = [f"{form.payload}.{name}" for name in (*FIELDS.values(), "before", "after")]
+    payload = form.path("payload", form.at)
+    paths = [f"{payload}.{name}" for name in (*FIELDS.values(), "before", "after")]
     names = [*FIELDS, "before", "after"]
     if form.inline:
-        paths.append(form.schema)
+        paths.append(form.path("schema", form.at))
         names.append("schema")
     lists = [(form.value, "v", names, paths)]
     if form.key is not None:
-        payload = f"{form.key_at}.payload" if form.inline else form.key_at
-        named = ["key", "key_schema"], [payload, f"{form.key_at}.schema"]
+        of_key = [form.path(what, form.key_at) for what in ("payload", "schema")]
+        named = ["key", "key_schema"], of_key
         if form.key == form.value:  # each list costs a look at the whole line
             names.extend(named[0])
             paths.extend(named[1])
@@ -291,17 +252,17 @@ def _query(form: LineForm) -> str:
     known |= {name: said.format_map(known) for name, said in PLACES.items()}
     fields = ", ".join(
         f"try_cast({known[name]} AS BIGINT) AS {name}"
-        if name in NUMBERS
+        if name in _NUMBERS
         else f"{known.get(name, 'CAST(NULL AS VARCHAR)')} AS {name}"
         for name in NAMES
     )
-    of_others = ", ".join(_literal(f"{form.payload}.source.{name}") for name in _READ)
+    of_others = ", ".join(_literal(f"{payload}.source.{name}") for name in _READ)
     others = (
         f"CASE WHEN {known['connector']} IN ({', '.join(map(_literal, OTHERS))})"
         f" THEN json_extract_string({form.value}, [{of_others}]) END AS o"
     )
     said = [known[name] for name in ("op", "status", "beat", "ddl")]
-    kind = f"json_type({form.value}, '{form.payload}')"
+    kind = f"json_type({form.value}, '{payload}')"
     nothing = f"coalesce({', '.join(said)}) IS NULL AND coalesce({kind}, 'NULL') = 'NULL'"
     inner = ", ".join(
         f"json_extract_string({text}, [{', '.join(map(_literal, some))}]) AS {column}"
@@ -321,6 +282,16 @@ def values_of(rows: pa.Array, names: Sequence[str]) -> pa.Array:
     """The values of some columns of rows (text of JSON), as lists of texts."""
     (lists,) = _of_rows("json_extract_string(row, {})", rows, names)
     return lists
+
+
+def names_of(keys: pa.Array, columns: Sequence[str]) -> list[str]:
+    """The columns that keys of events (text of JSON, all alike) have."""
+    first = keys.drop_null()
+    try:
+        found = _object(first[0].as_py()) if len(first) else {}
+    except ValueError:  # a text
+        found = {}
+    return [name for name in columns if name in found]
 
 
 def types_of(rows: pa.Array, names: Sequence[str]) -> tuple[pa.Array, pa.Array]:

@@ -17,7 +17,7 @@ from replay.decoding.hashes import hash_ranges, mixed
 from replay.errors import InputError, Refusal, UsageError, Where
 from replay.logs import Inputs
 from replay.logs.events import reader, rows, rules, schemas, sources
-from replay.logs.events.framings import EventFraming
+from replay.logs.events.event_reader import EventReader
 from replay.logs.files import mapped, unpacked_together
 from replay.logs.indexed_log import IndexedFile, save, version_named
 from replay.logs.made_images import forget, mask
@@ -55,7 +55,7 @@ class _Opening:
 
     found: Growing
     images: Growing
-    framing: EventFraming
+    events: EventReader
     identity: bool
     snapshot: rules.Snapshot | None
     sources: sources.EventSources = field(default_factory=sources.EventSources)
@@ -79,11 +79,11 @@ class _Opening:
         row: str | None,
         where: str,
     ) -> int:
-        """The number of a table version: as :meth:`EventFraming.shape`."""
+        """The number of a table version: as :meth:`EventReader.shape`."""
         asked, number = (*name, *described), len(self.versions)
         if asked in self.known:
             return self.known[asked]
-        shape = self.framing.shape(name, described, row, where, self.sources.binlog)
+        shape = self.events.shape(name, described, row, where, self.sources.binlog)
         table = Table(*name, tuple(entry.column for entry in shape.format.columns), shape.key)
         places = {(one.table.schema, one.table.name): one.obid for one in self.versions}
         place = places.get(name, len(places) + 1)
@@ -106,18 +106,18 @@ class _Opening:
         return self.identities.setdefault(self.versions[version].name, said)
 
 
-def open_log(inputs: Inputs, framings: Sequence[type[EventFraming]]) -> reader.EventLog:
-    """Open files of change events, in the first of some framings that fits. InputError for files
-    that cannot be read, UsageError for settings, Refusal (LR3020) where they lack what gives an
-    order."""
+def open_log(inputs: Inputs, readers: Sequence[type[EventReader]]) -> reader.EventLog:
+    """Open files of change events, by the first of some readers that reads them. InputError for
+    files that cannot be read, UsageError for settings, Refusal (LR3020) where they lack what gives
+    an order."""
     options = _options(inputs)
     there = unpacked_together(inputs.log, inputs.scratch)
     begin = mapped(there[0])
-    framing = next(filter(None, (one.begun(begin, inputs) for one in framings)))
+    events = next(one for one in readers if one.reads(begin))(inputs)
     opening = _Opening(
         Growing(rules.LINE, inputs.scratch),
         Growing(np.uint8, inputs.scratch),
-        framing,
+        events,
         "identity" in options,
         rules.Snapshot() if "snapshot" in options else None,
     )
@@ -126,7 +126,7 @@ def open_log(inputs: Inputs, framings: Sequence[type[EventFraming]]) -> reader.E
         raw, count = mapped(there[number]), 0
         if not len(raw):
             raise InputError("LR2002", "found an empty file; expected events", Where(path))
-        for table, sizes in framing.batches(raw, path):
+        for table, sizes in events.batches(raw, path):
             _take(opening, _Part.of(path, number, count, table, sizes))
             count += len(sizes)
         files.append(IndexedFile(name=path, first=first, count=count))
@@ -160,11 +160,11 @@ def open_log(inputs: Inputs, framings: Sequence[type[EventFraming]]) -> reader.E
         catalog_files=[] if inputs.catalog is None else [inputs.catalog],
         changes={},
         source="events",
-        opening_warnings=(*_warnings(made, missing, framing.uncommitted), *passed),
+        opening_warnings=(*_warnings(made, missing, events.uncommitted), *passed),
         lacking={} if opening.whole else _forget(found, buffer, opening),
         arrays=save((made.entries, made.units, buffer), inputs.scratch),
         unread=opening.unread,
-        walks=framing.WALK,
+        walks=events.WALK,
         snapshot=made.snapshot,
         empty=made.empty,
         identities={name: str(one) for name, one in identities.items()},
@@ -215,6 +215,13 @@ def _unproven(path: str) -> Refusal:
 # -------------------------------------------------------------------------------------------------
 
 
+class _Columns(dict[str, pa.Array]):
+    """What lines say, by name; what their framing does not have is null."""
+
+    def __missing__(self, name: str) -> pa.Array:
+        return pa.nulls(len(self["op"]), pa.string())
+
+
 @dataclass(frozen=True)
 class _Part:
     """Some lines of a file, from ``row`` on: what they say by name, and their records."""
@@ -228,7 +235,9 @@ class _Part:
     def of(path: str, file: int, row: int, table: pa.Table, sizes: Index) -> _Part:
         """That of a table; nothing is known of the records but their kinds and sizes."""
         table = table.combine_chunks()
-        columns = {name: table.column(name).chunk(0) for name in table.column_names}
+        columns = _Columns(
+            zip(table.column_names, (one.chunk(0) for one in table.columns), strict=True)
+        )
         found = np.zeros(len(table), rules.LINE)
         found["file"], found["row"], found["size"] = file, row + np.arange(len(table)), sizes
         found["kind"] = _kinds(columns, path, row)
@@ -380,13 +389,13 @@ def _images(opening: _Opening, part: _Part, chosen: Index, number: int) -> None:
     found, version = part.found, opening.versions[number]
     before, after = part.said("before", chosen), part.said("after", chosen)
     key = part.said("key", chosen)
-    found["unfit"][chosen] |= opening.framing.misfits((before, after), key, version, part.path)
+    found["unfit"][chosen] |= opening.events.misfits((before, after), key, version, part.path)
     updates = np.asarray(found["kind"][chosen] == rules.UPDATE)
     bare = updates & (opening.whole and not _is_own(version))
     found["unfit"][chosen] |= bare & ~mask(before.is_valid())
     identity = opening.old_rows(number)
     *made, found["unkeyed"][chosen] = rows.images_of(
-        before, after, updates, version, identity, opening.framing
+        before, after, updates, version, identity, opening.events
     )
     hashes = np.zeros(len(chosen), np.uint64)
     for name, side in zip(("before", "after"), made, strict=True):

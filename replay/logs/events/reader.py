@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, Self
@@ -22,8 +21,8 @@ from replay.decoding import codecs
 from replay.errors import Finding, Refusal, Where, some_of
 from replay.logs import Images, checked_position, indexed_envelope
 from replay.logs.events import rules, schemas, sources, unlogged_cascades, values
-from replay.logs.indexed_log import RowLog, save
-from sqlgen.schema import Constraints
+from replay.logs.indexed_log import RowLog
+from sqlgen.schema import Constraints, ForeignKey
 
 _AGAIN = "Read the topics again from an offset before it; inspect --record shows the line"
 _FULL = "REPLICA IDENTITY FULL"
@@ -112,7 +111,7 @@ class EventLog(RowLog):
     changes; ``empty``: transactions without an event; ``identities``: what is known of old rows, by
     table; ``updated_only``: tables of which no old row was sent; ``givers``: who gave GTIDs, by
     number; ``cascades_logged``: what foreign keys change by themselves is in the log; ``walks``:
-    how images are walked."""
+    how images are walked; ``cascading``: foreign keys whose changes an undo cannot take back."""
 
     ENVELOPE_CLASS: ClassVar[type[EventEntries]] = EventEntries
     times_in_utc: ClassVar[bool] = True
@@ -131,6 +130,7 @@ class EventLog(RowLog):
     givers: Mapping[int, str]
     cascades_logged: bool
     walks: type[values.EventWalk]
+    cascading: tuple[ForeignKey, ...] = ()
 
     @property
     def dialect(self) -> str:
@@ -157,17 +157,9 @@ class EventLog(RowLog):
             return self._with_keys(constraints), said
         if not constraints.tell_foreign_keys:
             return self, (unlogged_cascades.UNKNOWN,)
-        found = unlogged_cascades.changes_that_cascade(self, constraints)
-        if not found:
-            return self, ()
-        if not undo:
-            return self, (unlogged_cascades.warning(found),)
-        entries = np.array(self.entries())
-        for one in found:
-            entries["cascades"][one.rows] = True
-        first, *others = self.arrays
-        folder = os.path.dirname(first) if isinstance(first, str) else None
-        return replace(self, arrays=[*save((entries,), folder), *others]), ()
+        if undo:
+            return replace(self, cascading=tuple(constraints.acting)), ()
+        return self, unlogged_cascades.warnings(self, constraints.acting)
 
     def warnings(self, taken: Sequence[TableVersion]) -> list[str]:
         """What a user should know of the log, and its tables of which no key is known."""
@@ -200,12 +192,11 @@ class EventLog(RowLog):
             if version.name in self.updated_only and {*key} != {*version.table.key}
             if {*key} <= {one.name for one in version.table.columns if not one.nullable}
         }
-        if not names:
-            return ()
-        return (
-            f"{some_of(sorted(names), len(names))}: no old row was sent, and there is another"
-            " unique key; if that is the REPLICA IDENTITY (USING INDEX), a change of the primary"
-            " key is not in the events, and its statement finds no row",
+        return _warned(
+            names,
+            "no old row was sent, and there is another unique key; if that is the REPLICA IDENTITY"
+            " (USING INDEX), a change of the primary key is not in the events, and its statement"
+            " finds no row",
         )
 
     def _of_other_keys(self, constraints: Constraints) -> tuple[str, ...]:
@@ -216,11 +207,10 @@ class EventLog(RowLog):
             stated = [one for of, one in constraints.keys if of.upper() == name]
             if key and stated and not any({*one} <= key for one in stated):
                 names.add(version.name)
-        if not names:
-            return ()
-        return (
-            f"{some_of(sorted(names), len(names))}: the key of the events (message.key.columns) is"
-            " none of the keys that are stated; where rows share it, statements find several",
+        return _warned(
+            names,
+            "the key of the events (message.key.columns) is none of the keys that are stated; where"
+            " rows share it, statements find several",
         )
 
     def _has_values(self, version: int, places: Sequence[int]) -> bool:
@@ -236,9 +226,8 @@ class EventLog(RowLog):
 
     def passed_on(self, records: Records) -> Mask:
         """As :meth:`replay.logs.log_file.LosesCascades.passed_on`."""
-        return np.asarray(
-            self.entries()["cascades"][self.find(records["file"], records["offset"])], bool
-        )
+        rows = self.find(records["file"], records["offset"])
+        return unlogged_cascades.passed_on(self, self.cascading, rows)
 
     def placed(self, position: bytes, last: bool) -> Position:
         """An LSN, or a number of a binary log's file and a position in it, with zeros before it."""
@@ -338,3 +327,7 @@ def _reason(
 ) -> tuple[str, str, str]:
     fault = rules.UNKEYED
     return (*_FAULTS[fault][2:], _WAYS_OUT[fault]) if unkeyed[row] else others(row)
+
+
+def _warned(names: Collection[str], said: str) -> tuple[str, ...]:
+    return (f"{some_of(sorted(names), len(names))}: {said}",) if names else ()

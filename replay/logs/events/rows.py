@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -20,9 +21,11 @@ import pyarrow.compute as pc
 
 from replay.arrays import Mask
 from replay.changes.catalog import TableVersion
-from replay.logs.events.framings import EventFraming
 from replay.logs.events.schemas import ZEROS
 from replay.logs.made_images import images, mask
+
+if TYPE_CHECKING:
+    from replay.logs.events.event_reader import EventReader
 
 #: Values of columns, one array each.
 Columns = Sequence[pa.Array]
@@ -103,19 +106,19 @@ def images_of(
     updates: Mask,
     version: TableVersion,
     identity: OldRows | None,
-    framing: EventFraming,
+    reader: EventReader,
 ) -> tuple[pa.Array, pa.Array, Mask]:
     """Images before and after changes of one table by their rows (binary, null where there is
     none), and which old rows were sent without their key, or not at all. What they say of its
     replica identity is added to ``identity`` (None: old rows are whole)."""
     names = [one.name for one in version.table.columns]
-    old, new = (columns_of(framing.values(side, names), len(names)) for side in (before, after))
+    old, new = (columns_of(reader.values(side, names), len(names)) for side in (before, after))
     there = mask(before.is_valid())
     unkeyed = np.zeros(len(before), bool)
     if identity is not None:
         unkeyed = identity.judge(old, new, there, updates, version)
-    old, no_old = _without(old, version, framing.stands)
-    new, no_new = _without(new, version, framing.stands)
+    old, no_old = _without(old, version, reader.stands)
+    new, no_new = _without(new, version, reader.stands)
     alone = updates & ~there
     if alone.any():  # the key is that of the new row, because an update does not change it
         for place, name in enumerate(names):

@@ -64,7 +64,6 @@ ENTRY = np.dtype(
         *((name, LINE[name]) for name in _KEPT),
         ("change", "u1"),
         ("fault", "u1"),
-        ("cascades", "?"),
         ("segment", "<u2"),
         ("segments", "<u2"),
     ]

@@ -5,14 +5,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from replay.changes.catalog import ColumnFormat, RowFormat, TableVersion
-from replay.logs.events.framings import Shape
 from sqlgen.schema import Column, SqlType
 
 #: Characters that a text may have of which the schema tells no length.
@@ -69,7 +68,7 @@ _UNSIGNED_DIGITS = 20
 
 #: Parameters of a column where the connector is asked for its declared type
 #: (column.propagate.source.type).
-_DECLARED, _DECLARED_LENGTH = "__debezium.source.column.type", "__debezium.source.column.length"
+DECLARED, DECLARED_LENGTH = "__debezium.source.column.type", "__debezium.source.column.length"
 _TEXTS = {
     **dict.fromkeys(("BPCHAR", "CHAR", "NCHAR"), SqlType.CHAR),
     **dict.fromkeys(("VARCHAR", "NVARCHAR", "VARCHAR2", "NVARCHAR2"), SqlType.VARCHAR),
@@ -102,6 +101,17 @@ ZEROS = frozenset(
 )
 
 
+@dataclass(frozen=True)
+class Shape:
+    """How rows of a table are written, the columns of its key, and how what is not exact is written
+    (``inexact``, by column). ``whole``: its old rows are."""
+
+    format: RowFormat
+    key: tuple[str, ...]
+    inexact: Mapping[str, str] = field(default_factory=dict)
+    whole: bool = False
+
+
 def shape(text: str, key: str | None, binlog: bool) -> Shape | None:
     """How rows of a table are written, by the schema of its events, which has the fields ``before``
     and ``after`` (None where it has none), and that of their keys. ``binlog``: of MySQL or MariaDB.
@@ -114,13 +124,18 @@ def shape(text: str, key: str | None, binlog: bool) -> Shape | None:
     rows = [one["fields"] for one in sides if one.get("type") == "struct"]
     if not rows:
         return None
-    columns = [(_column(entry, binlog), entry) for entry in rows[-1]]
+    return shape_of(rows[-1], _key_names(key), binlog)
+
+
+def shape_of(fields: Sequence[Mapping[str, Any]], key: Sequence[str], binlog: bool) -> Shape:
+    """How rows of some fields are written."""
+    columns = [(_column(entry, binlog), entry) for entry in fields]
     inexact = {
         one.column.name: str(entry.get("name") or entry.get("type"))
         for one, entry in columns
         if one.raw
     }
-    return Shape(RowFormat(tuple(one for one, _ in columns)), _key_names(key), inexact)
+    return Shape(RowFormat(tuple(one for one, _ in columns)), tuple(key), inexact)
 
 
 def _column(entry: Mapping[str, Any], binlog: bool) -> ColumnFormat:
@@ -130,12 +145,12 @@ def _column(entry: Mapping[str, Any], binlog: bool) -> ColumnFormat:
     if binlog:
         found = _BINLOG.get(str(name), found)
     made, code = found or (SqlType.VARCHAR, "unread")
-    declared = str(parameters.get(_DECLARED, "")).upper()
+    declared = str(parameters.get(DECLARED, "")).upper()
     length, scale = LONGEST, 0
     if declared in _UNUSUAL and (kind == _UNUSUAL[declared]) == (_UNUSUAL[declared] == "double"):
         made, code = SqlType.VARCHAR, "unread"
     elif code == "text" and declared in _TEXTS:
-        length = min(int(parameters.get(_DECLARED_LENGTH, LONGEST)), LONGEST)
+        length = min(int(parameters.get(DECLARED_LENGTH, LONGEST)), LONGEST)
         made = _TEXTS[declared] if length < LONGEST else made
     if binlog and (name, kind) == (None, "int64"):
         made, code = _whole_number({declared} - {""})

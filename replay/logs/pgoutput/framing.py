@@ -27,18 +27,7 @@ _LONGEST = 1 << 12
 #: What stands for a value that was not sent: no text of PostgreSQL has it.
 UNAVAILABLE = "\0"
 #: What a message says, in this order; ``relation``: the table.
-SAID = (
-    "op",
-    "status",
-    "id",
-    "events",
-    "relation",
-    "lsn",
-    "micros",
-    "total_order",
-    "before",
-    "after",
-)
+SAID = "op status id events relation lsn micros total_order before after".split()
 Entry = tuple[Any, ...]
 _NOTHING: Entry = (None,) * len(SAID)
 

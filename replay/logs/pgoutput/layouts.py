@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from replay.changes.catalog import ColumnFormat, RowFormat
-from replay.logs.events.framings import Shape
-from replay.logs.events.schemas import LONGEST
+from replay.logs.events.schemas import LONGEST, Shape
 from sqlgen.schema import Column, SqlType
 
 #: What messages without rows hold, and how many names stand behind it.

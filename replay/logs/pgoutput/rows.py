@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from itertools import islice
 from typing import ClassVar
 
@@ -11,9 +10,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from replay.arrays import Bytes, Index
+from replay.arrays import Bytes, Index, Mask
+from replay.changes.catalog import TableVersion
 from replay.logs import Inputs
-from replay.logs.events.framings import NAMES, NUMBERS, EventFraming, Shape
+from replay.logs.events.event_reader import EventReader
+from replay.logs.events.schemas import Shape
 from replay.logs.events.sources import POSTGRES
 from replay.logs.events.values import EventWalk
 from replay.logs.pgoutput.framing import SAID, UNAVAILABLE, Connection, Entry, Reader, is_pgoutput
@@ -23,25 +24,26 @@ from replay.logs.pgoutput.values import PgoutputWalk
 #: Messages that are read at once.
 _TOGETHER = 1 << 15
 _ROW = pa.list_(pa.string())
-_TYPES = {**dict.fromkeys(NUMBERS, pa.int64()), "before": _ROW, "after": _ROW}
+_NUMBERS = ("events", "lsn", "micros", "total_order")
+_TYPES = {**dict.fromkeys(_NUMBERS, pa.int64()), "before": _ROW, "after": _ROW}
 
 
-@dataclass
-class Pgoutput(EventFraming):
+class Pgoutput(EventReader):
     """Reads messages of pgoutput. ``relations``: the tables that they describe, in their order."""
 
     WALK: ClassVar[type[EventWalk]] = PgoutputWalk
 
-    connection: Connection = field(default_factory=Connection)
-    relations: dict[Relation, str] = field(default_factory=dict)
+    def __init__(self, inputs: Inputs) -> None:
+        super().__init__(inputs)
+        self.connection, self.relations = Connection(), dict[Relation, str]()
 
     @classmethod
-    def begun(cls, raw: Bytes, inputs: Inputs) -> Pgoutput | None:
-        """As :meth:`EventFraming.begun`."""
-        return cls() if is_pgoutput(raw) else None
+    def reads(cls, raw: Bytes) -> bool:
+        """As :meth:`EventReader.reads`."""
+        return is_pgoutput(raw)
 
     def batches(self, raw: Bytes, path: str) -> Iterator[tuple[pa.Table, Index]]:
-        """As :meth:`EventFraming.batches`."""
+        """As :meth:`EventReader.batches`."""
         found = Reader(raw, path, self.connection).entries()
         while part := list(islice(found, _TOGETHER)):
             entries, sizes = zip(*part, strict=True)
@@ -54,10 +56,7 @@ class Pgoutput(EventFraming):
         known = {id(one): one for one in of if one is not None}
         places = {number: place for place, number in enumerate(known)}
         codes = pa.array([places.get(id(one)) for one in of], pa.int32())
-        columns = {name: pa.nulls(len(entries), _TYPES.get(name, pa.string())) for name in NAMES}
-        columns |= {
-            name: pa.array(one, _TYPES.get(name, pa.string())) for name, one in said.items()
-        }
+        columns = {name: pa.array(one, _TYPES.get(name, pa.string())) for name, one in said.items()}
         texts = {
             "schema_name": [one.schema for one in known.values()],
             "table_name": [one.name for one in known.values()],
@@ -80,18 +79,24 @@ class Pgoutput(EventFraming):
         where: str,
         binlog: bool,
     ) -> Shape:
-        """As :meth:`EventFraming.shape`."""
+        """As :meth:`EventReader.shape`."""
         return list(self.relations)[int(described[0] or 0)].shape()
 
     def values(self, rows: pa.Array, names: Sequence[str]) -> pa.Array:
-        """As :meth:`EventFraming.values`: rows have the values of all columns."""
+        """As :meth:`EventReader.values`: rows have the values of all columns."""
         return rows
 
     def stands(self, code: str) -> Sequence[str]:
-        """As :meth:`EventFraming.stands`."""
+        """As :meth:`EventReader.stands`."""
         return (UNAVAILABLE,)
 
     @property
     def uncommitted(self) -> int:
-        """As :attr:`EventFraming.uncommitted`."""
+        """As :attr:`EventReader.uncommitted`."""
         return len(self.connection.sent)
+
+    def misfits(
+        self, sides: Sequence[pa.Array], key: pa.Array, version: TableVersion, where: str
+    ) -> Mask:
+        """As :meth:`EventReader.misfits`: none."""
+        return np.zeros(len(key), bool)

@@ -376,6 +376,19 @@ def test_a_unique_index_that_may_hold_nulls_is_no_key(log: Log) -> None:
     assert "id = 2 AND slot IS NULL" in second
 
 
+@pytest.mark.parametrize("side", ["before", "after"])
+def test_an_index_that_may_hold_nulls_says_of_which_row_an_event_is(log: Log, side: str) -> None:
+    """Its columns are none of a key, and those of the event all the same."""
+    table, topic = Table("t", (ID, text("slot")), key=("slot",)), Topic()
+    old, new = {"id": 1, "slot": "s"}, {"id": 2, "slot": "s"}
+    topic.transaction(1, (table, "u", old, new))
+    assert log.run(topic, "--schema", "none")[0] == 0
+    topic.lines[1]["value"]["payload"][side]["slot"] = "other"
+    code, said, statements = log.run(topic, "--schema", "none")
+    assert (code, statements) == (8, [])
+    assert "do not go with its op, its schema or its key" in said
+
+
 def test_an_update_without_an_old_row_may_change_the_key_where_an_index_is_the_identity(
     log: Log,
 ) -> None:

@@ -1,11 +1,11 @@
-"""Lines of JSON as a framing of change events."""
+"""How the files of a log of change events are read: what they say, and what is known of tables and
+values."""
 
 from __future__ import annotations
 
 import json
 from base64 import b64encode
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -18,7 +18,6 @@ from replay.errors import InputError, Where
 from replay.logs import Inputs
 from replay.logs.events import lines, schemas
 from replay.logs.events.catalog_schemas import DeclaredTables
-from replay.logs.events.framings import EventFraming, Shape
 from replay.logs.events.rows import columns_of
 from replay.logs.events.values import CODES, EventWalk
 from replay.logs.made_images import mask
@@ -27,24 +26,33 @@ from replay.logs.made_images import mask
 _UNAVAILABLE = "__debezium_unavailable_value"
 
 
-@dataclass
-class EventLines(EventFraming):
-    """Reads lines of JSON. ``catalog``: the DDL of tables whose events have no schemas, its path
-    until it is read; ``declared``: these tables."""
+class EventReader:
+    """Reads the files of a log, one behind the other, as lines of JSON; those of other framings are
+    read by classes derived of it. ``catalog``: the DDL of tables whose events have no schemas, its
+    path until it is read; ``declared``: these tables."""
 
+    #: How images of rows are walked.
     WALK: ClassVar[type[EventWalk]] = EventWalk
 
-    unavailable: str
-    catalog: str | DeclaredTables | None
-    declared: set[tuple[str, str]] = field(default_factory=set)
+    def __init__(self, inputs: Inputs) -> None:
+        self.unavailable = inputs.options.get("unavailable", _UNAVAILABLE)
+        self.catalog: str | DeclaredTables | None = inputs.catalog
+        self.declared: set[tuple[str, str]] = set()
 
     @classmethod
-    def begun(cls, raw: Bytes, inputs: Inputs) -> EventLines:
-        """As :meth:`EventFraming.begun`."""
-        return cls(inputs.options.get("unavailable", _UNAVAILABLE), inputs.catalog)
+    def reads(cls, raw: Bytes) -> bool:
+        """Whether it reads a log whose first file has these bytes."""
+        return True
+
+    @property
+    def uncommitted(self) -> int:
+        """How many transactions had sent changes and did not end when the log ended."""
+        return 0
 
     def batches(self, raw: Bytes, path: str) -> Iterator[tuple[pa.Table, Index]]:
-        """As :meth:`EventFraming.batches`."""
+        """What the events of a file say (columns of :data:`lines.NAMES`, but those that it does not
+        have), and their sizes, part by part. InputError where it is damaged, Refusal for what
+        refers to what is not there."""
         form = lines.form_of(raw, path)
         for row, texts in lines.windows(raw):
             yield lines.read(texts, form, path, row), np.asarray(pc.binary_length(texts))
@@ -56,22 +64,26 @@ class EventLines(EventFraming):
         row: str | None,
         where: str,
         binlog: bool,
-    ) -> Shape:
-        """As :meth:`EventFraming.shape`, by the schemas beside the payload, else by the catalog."""
+    ) -> schemas.Shape:
+        """How rows of a table are written, by what its events say (``schema``, ``key_schema``),
+        else by the catalog; ``row`` is one, in a file (``where``). InputError LR2031 where it is
+        not known."""
         try:
-            if described[0] is None and self.catalog is not None:
+            shape = None
+            if described[0] is not None:
+                shape = schemas.shape(described[0], described[1], binlog)
+            elif self.catalog is not None:
                 if isinstance(self.catalog, str):
                     self.catalog = DeclaredTables(self.catalog, binlog)
-                described = self.catalog.schemas(name, row) or (None, None)
+                shape = self.catalog.shape(name, row)
                 self.declared.add(name)
-            shape = described[0] and schemas.shape(described[0], described[1], binlog)
         except (ValueError, KeyError, TypeError) as error:
             raise InputError(
                 "LR2031",
                 f"found a schema that cannot be read ({error}); expected one of Connect",
                 Where(where, table=".".join(name)),
             ) from None
-        if not shape:
+        if shape is None:
             raise InputError(
                 "LR2031",
                 "found an event without the schema of its rows; expected it beside the payload, or"
@@ -84,11 +96,11 @@ class EventLines(EventFraming):
         return shape
 
     def values(self, rows: pa.Array, names: Sequence[str]) -> pa.Array:
-        """As :meth:`EventFraming.values`."""
+        """The values of some columns of rows, as lists of texts."""
         return lines.values_of(rows, names)
 
     def stands(self, code: str) -> Sequence[str]:
-        """As :meth:`EventFraming.stands`."""
+        """The texts that stand for a value, decoded by a code, that is not available."""
         text, raw = self.unavailable, self.unavailable.encode()
         encoded = b64encode(raw).decode()
         if code == "unread":  # a value of a type that is neither: in a list, too
@@ -98,9 +110,10 @@ class EventLines(EventFraming):
     def misfits(
         self, sides: Sequence[pa.Array], key: pa.Array, version: TableVersion, where: str
     ) -> Mask:
-        """As :meth:`EventFraming.misfits`."""
+        """Which events have rows of another form, or of another key, than they say. InputError
+        LR2031 where the user said which form they have."""
         wrong = np.zeros(len(key), bool)
-        names = version.table.key if key.null_count < len(key) else ()
+        names = lines.names_of(key, [one.name for one in version.table.columns])
         keys = columns_of(self.values(key, names), len(names)) if names else []
         for side in sides:
             unlike, said = _unlike(side, version)
