@@ -382,7 +382,7 @@ def test_an_index_that_may_hold_nulls_says_of_which_row_an_event_is(log: Log, si
     table, topic = Table("t", (ID, text("slot")), key=("slot",)), Topic()
     old, new = {"id": 1, "slot": "s"}, {"id": 2, "slot": "s"}
     topic.transaction(1, (table, "u", old, new))
-    assert log.run(topic, "--schema", "none")[0] == 0
+    assert len(log.run(topic, "--schema", "none")[2]) == 1
     topic.lines[1]["value"]["payload"][side]["slot"] = "other"
     code, said, statements = log.run(topic, "--schema", "none")
     assert (code, statements) == (8, [])
