@@ -12,7 +12,7 @@ from functools import partial
 
 import numpy as np
 
-from replay.arrays import Bytes, Hashes, Index, Mask, Records, one_of
+from replay.arrays import Bytes, Hashes, Index, Mask, Records, Versions, one_of
 from replay.changes.catalog import MASKED_KEY, any_masked
 from replay.changes.envelope import ROW_CHANGES, Change
 from replay.changes.order import run_starts
@@ -463,8 +463,11 @@ class ConstraintOrder:
         without_key = np.append(np.flatnonzero(spaces.kinds.image), -1)
         ordered = ordered[~np.isin(ordered["space"], without_key)]
         columns = {name: ordered[name].tolist() for name in ("space", "key", "check")}
+        like = self._of_one_version(np.maximum(batch.version[ordered["change"]], 0)).tolist()
         images = {
-            name: [one or None for one in ordered[name].tolist()] for name in ("before", "after")
+            name: [one if same and one else None for one, same in zip(hashes, like, strict=True)]
+            for name in ("before", "after")
+            for hashes in (ordered[name].tolist(),)
         }
         row_ids = dict(zip(changes, self.row_ids[changes].tolist(), strict=True))
         return UnitChanges(
@@ -482,6 +485,14 @@ class ConstraintOrder:
             {change: self.table[max(int(batch.version[change]), 0)] for change in changes},
             self.lacking,
         )
+
+    def _of_one_version(self, version: Versions) -> Mask:
+        """Which changes of a unit are of a table of which it has one version: rows of two versions
+        are not compared by their images."""
+        tables = self.table[version]
+        pairs = np.unique(np.stack([tables, version], axis=1), axis=0)
+        several = np.bincount(pairs[:, 0], minlength=int(self.table.max(initial=0)) + 1) > 1
+        return np.asarray(~several[tables])
 
     def _step(self, batch: ChangeBatch, change: int) -> str:
         version, kind = int(batch.version[change]), Change(int(batch.change[change]))
