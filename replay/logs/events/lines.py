@@ -11,6 +11,7 @@ from functools import cache
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from replay.arrays import Bytes
 from replay.errors import InputError, Where
@@ -166,12 +167,13 @@ def windows(raw: Bytes) -> Iterator[tuple[int, pa.Array]]:
     """The lines of a file that are not empty, in parts: (number of the first one, their texts)."""
     rest, first = b"", 0
     for low in range(0, len(raw), _WINDOW):
-        *whole, rest = (rest + raw[low : low + _WINDOW].tobytes()).split(b"\n")
-        if low + _WINDOW >= len(raw):
-            whole.append(rest)
-        texts = [text for line in whole if (text := line.rstrip(b"\r"))]
-        if texts:
-            yield first, pa.array(texts, pa.large_binary())
+        last = low + _WINDOW >= len(raw)
+        read = rest + raw[low : low + _WINDOW].tobytes() + b"\n" * last
+        whole, _, rest = read.replace(b"\r\n", b"\n").rpartition(b"\n")
+        texts = pc.split_pattern(pa.array([whole], pa.large_binary()), b"\n").flatten()
+        texts = texts.filter(pc.greater(pc.binary_length(texts), 0))
+        if len(texts):
+            yield first, texts
         first += len(texts)
         _let_go(raw)
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 
 import numpy as np
 import numpy.typing as npt
@@ -44,6 +47,14 @@ _VALUES = {
     "settings": ("default",),
     "replayed": ("skip", "keep"),
 }
+#: Statements that leave rows as they are.
+_OF_INDEXES = re.compile(
+    r"\s*(CREATE|DROP)\s+((UNIQUE|FULLTEXT|SPATIAL)\s+)?INDEX\b", re.IGNORECASE
+)
+#: Seconds that no clock is set back.
+_LONG = 3600
+#: A place behind all others.
+_NEVER = np.iinfo(np.int64).max
 _SETTINGS = "provide.transaction.metadata=true, and the topic TOPIC.PREFIX.transaction"
 
 
@@ -51,7 +62,9 @@ _SETTINGS = "provide.transaction.metadata=true, and the topic TOPIC.PREFIX.trans
 class _Opening:
     """What is known while files are read, piece by piece: a record a line (``found``), ``images``
     behind each other, and the tables that events are of. ``identity``: old rows are whole;
-    ``snapshot``: its rows are inserts; ``structure``: GTIDs of changes of structure."""
+    ``snapshot``: its rows are inserts; ``structure``: GTIDs of changes of structure; ``altered``:
+    the place of each change of a table's structure in a binary log (-1: of another log), the
+    table, and the statement."""
 
     found: Growing
     images: Growing
@@ -60,6 +73,7 @@ class _Opening:
     snapshot: rules.Snapshot | None
     sources: sources.EventSources = field(default_factory=sources.EventSources)
     structure: list[Index] = field(default_factory=list)
+    altered: list[tuple[int, str, str]] = field(default_factory=list)
     versions: list[TableVersion] = field(default_factory=list)
     known: dict[tuple[str, str, str | None, str | None], int] = field(default_factory=dict)
     identities: dict[str, rows.OldRows] = field(default_factory=dict)
@@ -84,6 +98,10 @@ class _Opening:
         if asked in self.known:
             return self.known[asked]
         shape = self.events.shape(name, described, row, where, self.sources.binlog)
+        for one in self.versions:  # a schema that was only written otherwise
+            of = one.table.schema, one.table.name
+            if (of, one.format, one.table.key) == (name, shape.format, shape.key):
+                return self.known.setdefault(asked, one.index)
         table = Table(*name, tuple(entry.column for entry in shape.format.columns), shape.key)
         places = {(one.table.schema, one.table.name): one.obid for one in self.versions}
         place = places.get(name, len(places) + 1)
@@ -160,10 +178,15 @@ def open_log(inputs: Inputs, readers: Sequence[type[EventReader]]) -> reader.Eve
         catalog_files=[] if inputs.catalog is None else [inputs.catalog],
         changes={},
         source="events",
-        opening_warnings=(*_warnings(made, missing, events.uncommitted), *passed),
+        opening_warnings=(
+            *_warnings(made, missing, events.uncommitted),
+            *_went_back(found, *made.committed),
+            *passed,
+        ),
         lacking={} if opening.whole else _forget(found, buffer, opening),
         arrays=save((made.entries, made.units, buffer), inputs.scratch),
         unread=opening.unread,
+        altered=_between(opening.altered, found, opening.versions),
         walks=events.WALK,
         snapshot=made.snapshot,
         empty=made.empty,
@@ -255,7 +278,7 @@ def _take(opening: _Opening, part: _Part) -> None:
     columns, found = part.columns, part.found
     rows_of_state = found["kind"] == rules.SNAPSHOT
     if opening.snapshot is not None:
-        opening.snapshot.take(found, rows_of_state, columns["snapshot"])
+        opening.snapshot.take(found, rows_of_state, columns["snapshot"], columns["table_name"])
     changes = np.isin(found["kind"], (*_ROWS, rules.TRUNCATE))
     old, new = (np.asarray(columns[name].is_valid()) for name in ("before", "after"))
     has_old = np.isin(found["kind"], (rules.UPDATE, rules.DELETE))
@@ -270,6 +293,7 @@ def _take(opening: _Opening, part: _Part) -> None:
         schemas.add_declared(part.said("structure", structure), opening.declared)
         gtids = part.said("gtid", structure)
         opening.structure.append(sources.units_of_binlog(gtids, opening.sources))
+        opening.altered += _altered(part, structure, opening.sources)
     ends = np.flatnonzero(columns["collections"].is_valid())
     found["tables"][ends] = sources.told_of_tables(part.said("collections", ends))
     for version, chosen in _by_version(opening, part, spoken):
@@ -279,6 +303,26 @@ def _take(opening: _Opening, part: _Part) -> None:
         if len(of_rows):
             _images(opening, part, of_rows, version)
     opening.found.add(found)
+
+
+def _altered(
+    part: _Part, structure: Index, known: sources.EventSources
+) -> Iterator[tuple[int, str, str]]:
+    """The changes of structure that may change rows: those of a snapshot and of indexes do not."""
+    names = ("ddl", "structure", "db", "schema_name", "table_name", "file", "pos", "snapshot")
+    said = part.columns
+    for row in structure.tolist():
+        ddl, tables, db, schema, table, file, pos, snapshot = (said[n][row].as_py() for n in names)
+        if snapshot not in (None, "false") or _OF_INDEXES.match(ddl):
+            continue
+        place = -1
+        if known.binlog:
+            at = pa.array([file]), sources.numbers(pa.array([pos]))
+            place = int(sources.places_of_binlog(*at, known)[0])
+        ids = {str(one.get("id")).replace('"', "") for one in json.loads(tables or "[]") or ()}
+        within = db if known.binlog else schema
+        for name in sorted({*ids, f"{within}.{table}"} if table else ids):
+            yield place, ".".join(name.split(".")[-2:]), " ".join(ddl.split())
 
 
 def _kinds(columns: Mapping[str, pa.Array], path: str, row: int) -> npt.NDArray[np.uint8]:
@@ -471,6 +515,37 @@ def _forget(found: Records, buffer: Bytes, opening: _Opening) -> dict[str, tuple
             lost = {*lacking.get(version.name, ()), *(names[place] for place in places)}
             lacking[version.name] = tuple(sorted(lost))
     return lacking
+
+
+def _between(
+    altered: Sequence[tuple[int, str, str]], found: Records, versions: Sequence[TableVersion]
+) -> dict[str, tuple[str, ...]]:
+    """Statements that changed a table after changes of its rows, by table."""
+    first = dict[str, int]()
+    for version in versions:
+        places = found["lsn"][(found["version"] == version.index) & ~found["snapshot"]]
+        begin = first.get(version.name, _NEVER)
+        first[version.name] = int(places.min(initial=begin))
+    late = [one for one in altered if one[0] < 0 or one[0] > first.get(one[1], _NEVER)]
+    return {
+        table: tuple(dict.fromkeys(ddl for _, of, ddl in late if of == table))
+        for table in sorted({of for _, of, _ in late})
+    }
+
+
+def _went_back(found: Records, ids: Index, commit: Index) -> Iterator[str]:
+    """A warning where transactions that commit behind others did so long before them."""
+    known = (found["unit"] >= 0) & ~found["snapshot"] & (found["micros"] > 0)
+    time = np.zeros(len(ids), np.int64)
+    np.maximum.at(time, np.searchsorted(ids, found["unit"][known]), found["micros"][known])
+    time = time[np.argsort(commit, kind="stable")]
+    time = time[time > 0]
+    back = int((np.maximum.accumulate(time) - time).max(initial=0)) // 1_000_000
+    if back >= _LONG:
+        yield (
+            f"commit times go back by {timedelta(seconds=back)} where places go on: if files are of"
+            " two databases, or of one that was made anew, they are two logs, each read by itself"
+        )
 
 
 def _warnings(made: rules.Ordered, missing: int, uncommitted: int) -> Iterator[str]:

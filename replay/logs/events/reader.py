@@ -122,6 +122,7 @@ class EventLog(RowLog):
 
     lacking: Mapping[str, tuple[str, ...]]
     unread: Mapping[str, Mapping[str, str]]
+    altered: Mapping[str, tuple[str, ...]]
     snapshot: int
     empty: int
     identities: Mapping[str, str]
@@ -169,7 +170,13 @@ class EventLog(RowLog):
             f"events of {some_of(keyless, len(keyless))} have no key: their rows are identified by"
             " all of their values, or by a key that --schema states"
         )
-        return super().warnings(taken) + [said] * bool(keyless)
+        altered = [
+            f"{name} was changed after changes of its rows ({some_of(self.altered[name], 3)}), and"
+            " what became of its rows then is in no event: write the log in two parts"
+            " (--until-position, --from-position), with the statement between them"
+            for name in sorted({version.name for version in taken} & set(self.altered))
+        ]
+        return super().warnings(taken) + [said] * bool(keyless) + altered
 
     def _with_keys(self, constraints: Constraints) -> Self:
         """The log with unique keys that constraints state for its tables without one (with REPLICA

@@ -314,18 +314,35 @@ def packed(micros: Index) -> npt.NDArray[np.void]:
 
 @dataclass
 class Snapshot:
-    """Rows of a snapshot: how many have each mark, which says where in it they are."""
+    """Rows of a snapshot: how many have each mark, which says where in it they are, and which of
+    them each table has."""
 
     marks: Counter[str] = field(default_factory=Counter)
+    tables: dict[str, Counter[str]] = field(default_factory=dict)
 
-    def take(self, found: Records, rows: Mask, marks: pa.Array) -> None:
+    def take(self, found: Records, rows: Mask, marks: pa.Array, tables: pa.Array) -> None:
         """Make some lines inserts of the state, numbered in their order."""
         chosen = np.flatnonzero(rows)
         found["kind"][chosen] = CREATE
         found["snapshot"][chosen] = True
         found["total"][chosen] = self.marks.total() + 1 + np.arange(len(chosen))
-        told = pc.value_counts(pc.fill_null(marks.take(pa.array(chosen)), "")).to_pylist()
-        self.marks.update({one["values"]: one["counts"] for one in told})
+        both = (pc.fill_null(one.take(pa.array(chosen)), "") for one in (tables, marks))
+        told = pc.value_counts(pc.binary_join_element_wise(*both, "\0")).to_pylist()
+        for one in told:
+            table, mark = one["values"].split("\0")
+            for marked in (self.marks, self.tables.setdefault(table, Counter())):
+                marked[mark] += one["counts"]
+
+    def _begins(self) -> bool:
+        """Whether its first row is there, and that of each table where they are marked, as those
+        of a table with one row are not."""
+        first, last, among = "first", "last", "_in_data_collection"
+        if not any(mark.endswith(among) for mark in self.marks):
+            return self.marks.total() == 1 or bool(self.marks[first])
+        return all(
+            of.total() == 1 or ((of[first] or of[first + among]) and (of[last] or of[last + among]))
+            for of in self.tables.values()
+        )
 
     def check(self, ids: Index, commit: Index, path: str) -> None:
         """Refusal LR3020 where it is none, or not whole, or not of the beginning of the log."""
@@ -339,6 +356,7 @@ class Snapshot:
                 self.marks["first"] > 1 or self.marks["last"] > 1
             ),
             "a snapshot without its last row": not self.marks["last"],
+            "a snapshot without the first row, or the last one, of a table": not self._begins(),
             "a snapshot behind changes of the log": bool(
                 len(own) and len(others) and others.min() <= own.max()
             ),

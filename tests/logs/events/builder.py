@@ -156,14 +156,14 @@ class BinlogTopic(Topic):
         }
         self.event(replace(table, key=()), payload)
 
-    def structure(self, unit: int, table: str, **types: str) -> None:
+    def structure(self, unit: int, table: str, ddl: str = "ALTER …", **types: str) -> None:
         """A change of structure that declares types of columns."""
         columns = [{"name": name, "typeName": kind} for name, kind in types.items()]
         change = {"type": "ALTER", "id": f'"app"."{table}"', "table": {"columns": columns}}
         payload = {
             "source": self._source(Table(table), unit, None),
             "ts_ms": 1,
-            "ddl": "ALTER …",
+            "ddl": ddl,
             "tableChanges": [change],
         }
         value = {"schema": {"type": "struct", "fields": []}, "payload": payload}

@@ -112,6 +112,17 @@ def test_gtids_that_are_missing_are_counted(log: Log) -> None:
     code, said, _ = log.run(topic, "--schema", "none")
     assert code == 4
     assert "2 GTID(s) between those of the log are not in it" in said
+    assert "app.parent was changed after changes of its rows (ALTER …)" in said
+    assert "app.parent was" not in log.run(topic, "--exclude-table", "app.parent")[1]
+
+
+def test_a_structure_that_comes_before_changes_or_is_an_index_is_not_told_of(log: Log) -> None:
+    topic = BinlogTopic()
+    topic.structure(1, "parent", id="INT")
+    topic.transaction(2, (PARENT, "c", None, row(1, "a")))
+    topic.structure(3, "child", id="INT")
+    topic.structure(4, "parent", "create unique index i on parent (name)", id="INT")
+    assert log.run(topic, "--schema", "none")[0] == 0
 
 
 def test_a_truncate_is_a_transaction_by_itself(log: Log) -> None:

@@ -202,6 +202,8 @@ def test_a_snapshot_alone_is_a_log(topic: Topic, tmp_path: Path) -> None:
     ("marks", "found"),
     [
         (["first", "true"], "without its last row"),
+        (["true", "last"], "without the first row"),
+        (["last_in_data_collection", "true", "last"], "without the first row"),
         (["first", "last", "first", "last"], "several snapshots"),
         (["incremental", "last"], "incremental snapshot"),
     ],

@@ -440,6 +440,30 @@ def test_an_update_whose_key_stays_zero_has_its_key(log: Log) -> None:
     assert "--log-option identity=full" in said
 
 
+def test_a_row_that_moves_keeps_its_order_where_its_table_is_altered_in_between(log: Log) -> None:
+    """Images of two versions of a table tell nothing of each other."""
+    wider = Table("t", (ID, NAME, text("more")))
+    topic = Topic()
+    moved = {"id": 27, "name": "a", "more": None}
+    topic.transaction(
+        1,
+        (T, "d", row(8, "a"), None),
+        (T, "c", None, row(27, "a")),
+        (wider, "d", moved, None),
+    )
+    code, _, statements = log.run(topic, "--schema", "none", "--log-option", "identity=full")
+    assert (code, statements) == (0, ["DELETE FROM app.t WHERE id = 8;"])
+
+
+def test_commit_times_that_go_back(log: Log) -> None:
+    topic = Topic()
+    for unit in (4_200_000_000, 1):  # microseconds
+        topic.transaction(unit, (T, "c", None, row(unit % 7, "a")))
+    code, said, _ = log.run(topic, "--schema", "none")
+    assert code == 4
+    assert "commit times go back by 1:09:59" in said
+
+
 def test_inspect_says_names_as_they_are(log: Log) -> None:
     table = Table("order_line", (ID, text("net_price")))
     topic = Topic()
