@@ -108,6 +108,11 @@ class Comparison:
     gone: tuple[tuple[str, str], ...] = ()
     torn: tuple[str, ...] = ()
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is compared, so that nothing can be said to be the same."""
+        return not (self.tables or self.gone)
+
 
 def found_rows(
     session: Session, schema: str, table: str, types: Mapping[str, SqlType]

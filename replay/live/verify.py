@@ -181,21 +181,21 @@ def state(
         )
     if hidden:
         out(f"warning: {HIDDEN}: the rows after the whole log were expected")
-    out("SAME" if not differing else f"DIFFERENT in {counted(differing, 'row')}")
+    out(_verdict(differing, same := not (differing or comparison.is_empty)))
     body = {
         "claim": f"the rows of the target are those of {where}",
-        "holds": not differing,
+        "holds": same,
         "target": public(url),
         "schema": schemas[0] if len(schemas) == 1 else schemas,
         "position": at,
         "accepted": [] if row is None else list(row.accepted),
-        "same": not differing,
+        "same": same,
         **_about(work, folder, versions),
         "not_compared": list(comparison.not_compared),
         "tables": verdicts,
     }
     warned = aside or hidden or comparison.torn
-    code = EXIT_ERROR if differing else EXIT_WARNING if warned else EXIT_OK
+    code = EXIT_ERROR if not same else EXIT_WARNING if warned else EXIT_OK
     return code, certificate.sealed(body)
 
 
@@ -274,6 +274,12 @@ def _report(
     for note in comparison.not_compared:
         out(f"  not compared: {note}")
     return int(sum(verdict["differing"] for verdict in verdicts)) + len(remaining)
+
+
+def _verdict(differing: int, same: bool) -> str:
+    if same:
+        return "SAME"
+    return f"DIFFERENT in {counted(differing, 'row')}" if differing else "NOTHING COMPARED"
 
 
 def _notes(row: TargetPosition | None, work: ReplayInput | None, differing: int) -> Iterator[str]:

@@ -117,6 +117,24 @@ def test_a_part_of_the_changes_is_followed_by_column(
     assert "t = x, n = 2: row missing" in said
 
 
+def test_nothing_compared_is_not_the_same(
+    shop: tuple[str, list[str], Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    url, log, state = shop
+    for file in state.iterdir():
+        file.unlink()
+    (state / "stray.csv").write_text("a\n1\n")
+    place = tmp_path / "certificate.json"
+    words = ["--to", url, "--expected", str(state), "--certificate", str(place)]
+    assert main(["verify", *log, *words]) == 8
+    said = capsys.readouterr().out
+    assert "not compared: table stray" in said
+    assert said.endswith("\nNOTHING COMPARED\n")
+    held = json.loads(place.read_text())
+    assert (held["holds"], held["same"], held["tables"]) == (False, False, [])
+    assert main(["verify", "--certificate", str(place)]) == 8
+
+
 def test_a_state_that_does_not_fit_the_log(
     shop: tuple[str, list[str], Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
