@@ -3,6 +3,7 @@ meant."""
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,9 @@ from tests.support.client_readers import (
     outside_literals,
     records_of,
     statements_of,
+    statements_of_solsql,
     words_of,
+    words_of_soliddb,
 )
 
 ROOT = Path(__file__).parents[2]
@@ -35,6 +38,9 @@ TEXTS = st.lists(st.sampled_from(HOSTILE), max_size=60).map("".join)
 WIDE = st.lists(st.sampled_from([*HOSTILE, "€", "ש", "漢", "字", "\U0001f600"]), max_size=40).map(
     "".join
 )
+JAPANESE = st.lists(
+    st.sampled_from([*HOSTILE, *"漢字かなカナｶﾅ、。ー　〜−—‖¦", "\U0001f600"]), max_size=40
+).map("".join)
 
 
 def quoted(text: str) -> str:
@@ -111,6 +117,43 @@ def test_lines_of_sqlplus(text: str) -> None:
     data = form("sqlplus", "utf-8")(f"{statement}; -- from here -\n".encode())
     (found,) = lines_of_sqlplus(data.decode())
     assert words_of(found) == words_of(statement)
+
+
+@settings(max_examples=100, deadline=None)
+@given(TEXTS, st.binary(max_size=40), st.integers(0, 9999))
+def test_statements_of_solsql(text: str, data: bytes, number: int) -> None:
+    statement = (
+        f"UPDATE SHOP.ITEM SET NAME = {quoted(text)}, DATA = CAST('{data.hex()}' AS VARBINARY)"
+        f" WHERE ID = {number} AND RATE <> 1.5E-3"
+    )
+    script = f"-- unit URID=1 of 'no;body'\n{statement}; -- behind; it\nCOMMIT WORK;\n".encode()
+    if ";" in text:
+        with pytest.raises(SqlgenError, match="each character that can end it"):
+            form("solsql", "utf-8")(script)
+        return
+    found, commit = statements_of_solsql(form("solsql", "utf-8")(script).decode())
+    assert words_of_soliddb(found) == words_of_soliddb(statement)
+    assert commit == "COMMIT WORK"
+
+
+@pytest.mark.programs
+@settings(max_examples=60, deadline=None)
+@given(JAPANESE, st.binary(max_size=40), st.integers(0, 9999))
+def test_the_c_library_reads_the_statements_of_japanese_records(
+    text: str, data: bytes, number: int
+) -> None:
+    """Another table of CCSID 939 than the one that writes."""
+    statement = update(text, data, number)
+    script = form("dsntep2", "ibm939")(f"{statement}\nCOMMIT;\n".encode())
+    assert len(script) % 80 == 0
+    lines = b"\x1c".join(script[place : place + 72] for place in range(0, len(script), 80))
+    read = subprocess.run(
+        ["iconv", "-f", "IBM939", "-t", "UTF-8"], input=lines, stdout=subprocess.PIPE, check=True
+    )
+    for between in ("", " "):
+        found, commit = statements_of(read.stdout.decode().split("\x1c"), between)
+        assert words_of(found) == words_of(statement[:-1])
+        assert commit == "COMMIT"
 
 
 def test_double_bytes_are_shifted_on_each_line() -> None:

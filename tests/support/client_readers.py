@@ -257,6 +257,20 @@ def words_of_soliddb(statement: str) -> list[object]:
     return made
 
 
+def statements_of_solsql(script: str) -> Iterator[str]:
+    """The statements of a script of solsql. That a semicolon ends one is on a page ("SQL
+    statements"); what a semicolon in a literal or a comment does, how a statement goes on in the
+    next line, and which lines are commands is on none. So each of them ends one, a statement has
+    one line, and that begins with a word."""
+    for line in script.split("\n"):
+        if not line or line.startswith("--"):
+            assert ";" not in line
+            continue
+        assert line.index(";") == len(line) - 1
+        assert line[0].isalpha()
+        yield line[:-1]
+
+
 #: What a program takes for a command of its own where a line begins with it: sqlcmd ("sqlcmd
 #: commands"), snowsql ("Using SnowSQL"), the clients of MariaDB and MySQL ("mysql commands"),
 #: duckdb and sqlite3 ("Dot commands"), psql (a backslash anywhere outside quotes), trino.
