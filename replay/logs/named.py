@@ -600,7 +600,7 @@ def _text(first: bytes) -> str | None:
 
 def _of_text(text: str) -> str:
     line = text.partition("\n")[0].strip()
-    if line.startswith("{"):
+    if line.startswith(("{", "null\t{")):
         if _OF_EVENT.search(text):  # the reader of events is loaded where there may be one only
             from replay.logs.events.lines import is_event
 

@@ -378,15 +378,15 @@ class Reader:
         raw, at, row = self.raw, self.at, list[str | None]()
         if raw[at] != ord(kind):
             raise ValueError(kind)
-        (count,) = _COUNT(raw, at + 1)
-        at += 3
+        (count,), at = _COUNT(raw, at + 1), at + 3
         for _ in range(count):
             form = raw[at]
             at += 1
             if form == _TEXT:
-                end = at + 4 + _SIZE(raw, at)[0]
-                row.append(str(raw[at + 4 : end], "utf-8"))
-                at = end
+                begin, at = at + 4, at + 4 + _SIZE(raw, at)[0]
+                row.append(str(raw[begin:at], "utf-8"))
+                if "\0" in (row[-1] or ""):
+                    raise ValueError(relation.name)
             elif form == _NULL:
                 row.append(None)
             elif form == _UNSENT:

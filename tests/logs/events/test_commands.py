@@ -3,6 +3,7 @@ name."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -186,6 +187,17 @@ def test_a_snapshot_is_the_state_before(
     ]
     capsys.readouterr()
     assert main(["state", log, "--at", "end", "--schema", "none", *option[1:]]) in (0, 4)
+
+
+def test_lines_without_a_key_behind_a_tab_are_events(topic: Topic, tmp_path: Path) -> None:
+    """As a console consumer writes them that prints keys."""
+    topic.lines = []
+    topic.transaction(1, (Table("t", key=()), "c", None, row(7, "x")))
+    log = tmp_path / "events.txt"
+    log.write_text("".join(f"null\t{json.dumps(one['value'])}\n" for one in topic.lines), "utf-8")
+    out = tmp_path / "o"
+    assert main(["redo", str(log), "--schema", "none", "--out", str(out)]) == 4
+    assert "(7, 'x')" in (out / "0000-redo.sql").read_text("utf-8")
 
 
 def test_a_snapshot_alone_is_a_log(topic: Topic, tmp_path: Path) -> None:

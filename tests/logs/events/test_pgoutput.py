@@ -314,6 +314,11 @@ def test_values_that_are_no_text_are_refused_by_name(
     assert "(binary)" in said
 
 
+def test_a_zero_in_a_text_is_damage(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(tmp_path, inserted(b"a\0b")) in (8, 12)
+    assert "LR2006" in capsys.readouterr().err
+
+
 def test_a_text_that_stands_for_no_value_elsewhere_is_a_text(tmp_path: Path) -> None:
     told = inserted(b"__debezium_unavailable_value").replace(struct.pack(">Ii", 17, -1), TEXT)
     assert run(tmp_path, told) in (0, 4)
