@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -75,6 +74,7 @@ class _Opening:
     structure: list[Index] = field(default_factory=list)
     altered: list[tuple[int, str, str]] = field(default_factory=list)
     versions: list[TableVersion] = field(default_factory=list)
+    of_table: dict[tuple[str, str], list[TableVersion]] = field(default_factory=dict)
     known: dict[tuple[str, str, str | None, str | None], int] = field(default_factory=dict)
     identities: dict[str, rows.OldRows] = field(default_factory=dict)
     unread: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -98,15 +98,15 @@ class _Opening:
         if asked in self.known:
             return self.known[asked]
         shape = self.events.shape(name, described, row, where, self.sources.binlog)
-        for one in self.versions:  # a schema that was only written otherwise
-            of = one.table.schema, one.table.name
-            if (of, one.format, one.table.key) == (name, shape.format, shape.key):
+        others = self.of_table.setdefault(name, [])
+        for one in others:  # a schema that was only written otherwise
+            if (one.format, one.table.key) == (shape.format, shape.key):
                 return self.known.setdefault(asked, one.index)
         table = Table(*name, tuple(entry.column for entry in shape.format.columns), shape.key)
-        places = {(one.table.schema, one.table.name): one.obid for one in self.versions}
-        place = places.get(name, len(places) + 1)
+        place = others[0].obid if others else len(self.of_table)
         made = version_named(number, table, shape.format, number=place, sequence=number + 1)
         self.versions.append(made)
+        others.append(made)
         self.known[asked] = number
         if _is_own(made) or shape.whole:
             self.full.add(number)
@@ -180,7 +180,7 @@ def open_log(inputs: Inputs, readers: Sequence[type[EventReader]]) -> reader.Eve
         source="events",
         opening_warnings=(
             *_warnings(made, missing, events.uncommitted),
-            *_went_back(found, *made.committed),
+            *_went_back(made),
             *passed,
         ),
         lacking={} if opening.whole else _forget(found, buffer, opening),
@@ -278,7 +278,7 @@ def _take(opening: _Opening, part: _Part) -> None:
     columns, found = part.columns, part.found
     rows_of_state = found["kind"] == rules.SNAPSHOT
     if opening.snapshot is not None:
-        opening.snapshot.take(found, rows_of_state, columns["snapshot"], columns["table_name"])
+        opening.snapshot.take(found, rows_of_state, columns)
     changes = np.isin(found["kind"], (*_ROWS, rules.TRUNCATE))
     old, new = (np.asarray(columns[name].is_valid()) for name in ("before", "after"))
     has_old = np.isin(found["kind"], (rules.UPDATE, rules.DELETE))
@@ -309,20 +309,18 @@ def _altered(
     part: _Part, structure: Index, known: sources.EventSources
 ) -> Iterator[tuple[int, str, str]]:
     """The changes of structure that may change rows: those of a snapshot and of indexes do not."""
-    names = ("ddl", "structure", "db", "schema_name", "table_name", "file", "pos", "snapshot")
-    said = part.columns
-    for row in structure.tolist():
-        ddl, tables, db, schema, table, file, pos, snapshot = (said[n][row].as_py() for n in names)
+    place = np.full(len(structure), -1)
+    if known.binlog:
+        file, position = part.said("file", structure), part.said("pos", structure)
+        place = sources.places_of_binlog(file, sources.numbers(position), known)
+    names = ("ddl", "structure", "db" if known.binlog else "schema_name", "table_name", "snapshot")
+    said = (part.said(name, structure).to_pylist() for name in names)
+    for at, ddl, changes, schema, table, snapshot in zip(place.tolist(), *said, strict=True):
         if snapshot not in (None, "false") or _OF_INDEXES.match(ddl):
             continue
-        place = -1
-        if known.binlog:
-            at = pa.array([file]), sources.numbers(pa.array([pos]))
-            place = int(sources.places_of_binlog(*at, known)[0])
-        ids = {str(one.get("id")).replace('"', "") for one in json.loads(tables or "[]") or ()}
-        within = db if known.binlog else schema
-        for name in sorted({*ids, f"{within}.{table}"} if table else ids):
-            yield place, ".".join(name.split(".")[-2:]), " ".join(ddl.split())
+        tables = {".".join(parts[-2:]) for parts, _ in schemas.tables_of_change(changes)}
+        for name in sorted(tables | ({f"{schema}.{table}"} if table else set())):
+            yield at, name, " ".join(ddl.split())
 
 
 def _kinds(columns: Mapping[str, pa.Array], path: str, row: int) -> npt.NDArray[np.uint8]:
@@ -521,11 +519,14 @@ def _between(
     altered: Sequence[tuple[int, str, str]], found: Records, versions: Sequence[TableVersion]
 ) -> dict[str, tuple[str, ...]]:
     """Statements that changed a table after changes of its rows, by table."""
+    if not altered:
+        return {}
+    rows = (found["version"] >= 0) & ~found["snapshot"]
+    places = np.full(len(versions), _NEVER)
+    np.minimum.at(places, found["version"][rows], found["lsn"][rows])
     first = dict[str, int]()
-    for version in versions:
-        places = found["lsn"][(found["version"] == version.index) & ~found["snapshot"]]
-        begin = first.get(version.name, _NEVER)
-        first[version.name] = int(places.min(initial=begin))
+    for version, place in zip(versions, places.tolist(), strict=True):
+        first[version.name] = min(first.get(version.name, _NEVER), place)
     late = [one for one in altered if one[0] < 0 or one[0] > first.get(one[1], _NEVER)]
     return {
         table: tuple(dict.fromkeys(ddl for _, of, ddl in late if of == table))
@@ -533,13 +534,11 @@ def _between(
     }
 
 
-def _went_back(found: Records, ids: Index, commit: Index) -> Iterator[str]:
+def _went_back(made: rules.Ordered) -> Iterator[str]:
     """A warning where transactions that commit behind others did so long before them."""
-    known = (found["unit"] >= 0) & ~found["snapshot"] & (found["micros"] > 0)
-    time = np.zeros(len(ids), np.int64)
-    np.maximum.at(time, np.searchsorted(ids, found["unit"][known]), found["micros"][known])
-    time = time[np.argsort(commit, kind="stable")]
-    time = time[time > 0]
+    ids, commit = made.committed
+    known = np.flatnonzero((commit >= 0) & (made.micros > 0) & (ids != rules.STATE))
+    time = made.micros[known[np.argsort(commit[known], kind="stable")]]
     back = int((np.maximum.accumulate(time) - time).max(initial=0)) // 1_000_000
     if back >= _LONG:
         yield (

@@ -11,7 +11,7 @@ event says where its transaction commits.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -99,7 +99,7 @@ _LATEST = np.datetime64("10000-01-01", "us").astype(np.int64)
 class Ordered:
     """Entries, one a line, in the order of the lines, and transactions. ``committed``: their
     numbers, and where they commit. ``absent``: how many are not there, though the next one names
-    them."""
+    them. ``micros``: when they committed (0: not known)."""
 
     entries: Records
     units: Records
@@ -107,6 +107,7 @@ class Ordered:
     snapshot: int
     committed: tuple[Index, Index]
     absent: int
+    micros: Index
 
 
 def ordered(
@@ -130,14 +131,14 @@ def ordered(
     entries["unit"][found["unit"] >= 0] = place
     _repeats(found, entries, changes)
     _moved_keys(found, entries, changes)
-    units, wrong, commit, absent = _units(found, entries, ids, changes, binlog, commits)
+    units, wrong, commit, absent, micros = _units(found, entries, ids, changes, binlog, commits)
     if len(ids):
         of_wrong = np.where(entries["unit"] >= 0, wrong[np.maximum(entries["unit"], 0)], 0)
         blamed = (of_wrong > 0) & (entries["fault"] == 0) & (entries["change"] != Change.REPEATED)
         entries["fault"][blamed] = of_wrong[blamed]
     empty = int((found["events"][found["kind"] == END] == 0).sum())
     snapshot = int((found["kind"] == SNAPSHOT).sum())
-    return Ordered(entries, units, empty, snapshot, (ids, commit), absent)
+    return Ordered(entries, units, empty, snapshot, (ids, commit), absent, micros)
 
 
 def replayed(made: Ordered, versions: Sequence[int]) -> tuple[Mask, bool]:
@@ -213,9 +214,9 @@ def _units(
     changes: Mask,
     binlog: bool,
     commits: sources.Commits | None,
-) -> tuple[Records, npt.NDArray[np.uint8], Index, int]:
-    """The transactions, what is wrong with each (0: nothing), where it commits (-1: not known), and
-    how many others they name that are not there."""
+) -> tuple[Records, npt.NDArray[np.uint8], Index, int, Index]:
+    """The transactions, what is wrong with each (0: nothing), where it commits (-1: not known), how
+    many others they name that are not there, and when each committed."""
     count = len(ids)
     units, wrong = np.zeros(count, UNIT), np.zeros(count, np.uint8)
     of = entries["unit"]
@@ -271,7 +272,7 @@ def _units(
     units["unit"] = _padded(ids, size=12) if commits is None else commits.units[ids]
     units["time"] = packed(micros)
     units["events"], units["there"] = events, there
-    return units, wrong, commit, max(len(named) - int(lost.sum()), 0)
+    return units, wrong, commit, max(len(named) - int(lost.sum()), 0), micros
 
 
 def _turned(found: Records, of: Index, live: Mask) -> Index:
@@ -314,24 +315,27 @@ def packed(micros: Index) -> npt.NDArray[np.void]:
 
 @dataclass
 class Snapshot:
-    """Rows of a snapshot: how many have each mark, which says where in it they are, and which of
-    them each table has."""
+    """Rows of a snapshot: how many of each table (by database, schema and name) have each mark,
+    which says where in it they are."""
 
-    marks: Counter[str] = field(default_factory=Counter)
-    tables: dict[str, Counter[str]] = field(default_factory=dict)
+    tables: dict[tuple[str, ...], Counter[str]] = field(default_factory=dict)
 
-    def take(self, found: Records, rows: Mask, marks: pa.Array, tables: pa.Array) -> None:
+    @property
+    def marks(self) -> Counter[str]:
+        """How many rows have each mark."""
+        return sum(self.tables.values(), Counter())
+
+    def take(self, found: Records, rows: Mask, columns: Mapping[str, pa.Array]) -> None:
         """Make some lines inserts of the state, numbered in their order."""
         chosen = np.flatnonzero(rows)
         found["kind"][chosen] = CREATE
         found["snapshot"][chosen] = True
         found["total"][chosen] = self.marks.total() + 1 + np.arange(len(chosen))
-        both = (pc.fill_null(one.take(pa.array(chosen)), "") for one in (tables, marks))
-        told = pc.value_counts(pc.binary_join_element_wise(*both, "\0")).to_pylist()
-        for one in told:
-            table, mark = one["values"].split("\0")
-            for marked in (self.marks, self.tables.setdefault(table, Counter())):
-                marked[mark] += one["counts"]
+        names = ["db", "schema_name", "table_name", "snapshot"]
+        taken = [pc.fill_null(columns[name].take(pa.array(chosen)), "") for name in names]
+        counts = pa.table(taken, names).group_by(names).aggregate([([], "count_all")])
+        for *table, mark, count in zip(*counts.to_pydict().values(), strict=True):
+            self.tables.setdefault(tuple(table), Counter())[mark] += count
 
     def _begins(self) -> bool:
         """Whether its first row is there, and that of each table where they are marked, as those

@@ -4,7 +4,7 @@ each value is written."""
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -188,12 +188,18 @@ def _whole_number(declared: set[str]) -> tuple[SqlType, str]:
     return SqlType.BIGINT, "whole" if declared and _LARGE not in declared else "either"
 
 
+def tables_of_change(text: str | None) -> Iterator[tuple[list[str], Sequence[Mapping[str, Any]]]]:
+    """The parts of the name of each table that a change of structure (``tableChanges``, text of
+    JSON) is about, and its columns."""
+    for change in json.loads(text or "[]") or ():
+        columns = (change.get("table") or {}).get("columns") or ()
+        yield str(change.get("id")).replace('"', "").split("."), columns
+
+
 def add_declared(changes: pa.Array, types: DeclaredTypes) -> None:
     """Add the types that changes of structure (text of JSON) declare."""
     for text in pc.unique(pc.drop_null(changes)).to_pylist():
-        for change in json.loads(text) or ():
-            parts = str(change.get("id")).replace('"', "").split(".")
-            columns = (change.get("table") or {}).get("columns") or ()
+        for parts, columns in tables_of_change(text):
             if len(parts) == 2:
                 known = types.setdefault((parts[0], parts[1]), {})
                 for column in columns:

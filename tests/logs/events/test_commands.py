@@ -233,6 +233,17 @@ def test_a_snapshot_that_is_no_state_is_refused(
     assert found in said
 
 
+def test_tables_of_one_name_in_two_schemas_have_a_first_row_each(tmp_path: Path) -> None:
+    begun, alone = Topic(), ["last_in_data_collection"]
+    begun.state(Table("a"), row(1, "x"), row(2, "y"), marks=["first", *alone])
+    begun.state(T, row(7, "x"), marks=alone)
+    begun.state(T, row(8, "y"), marks=["last"])
+    begun.lines[-1]["value"]["payload"]["source"]["schema"] = "other"
+    log = str(history(begun).write(tmp_path / "state.jsonl"))
+    words = ["redo", log, "--schema", "none", "--log-option", "snapshot=insert", "--out"]
+    assert main([*words, str(tmp_path / "out")]) == 0
+
+
 def test_a_snapshot_behind_changes_is_refused(
     topic: Topic, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -462,6 +462,10 @@ def test_commit_times_that_go_back(log: Log) -> None:
     code, said, _ = log.run(topic, "--schema", "none")
     assert code == 4
     assert "commit times go back by 1:09:59" in said
+    later = Topic()
+    later.transaction(1, (T, "c", None, row(1, "a")))
+    later.transaction(4_200_000_000, (T, "c", None, row(2, "b")), end=False)
+    assert "commit times" not in log.run(later, "--schema", "none")[1]
 
 
 def test_inspect_says_names_as_they_are(log: Log) -> None:
