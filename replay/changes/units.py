@@ -431,9 +431,9 @@ class Verdicts(UnitTable[Verdict]):
         units, code, text = self.columns()
         for low in range(0, len(units), _TOGETHER):
             some = slice(low, low + _TOGETHER)
-            octets = units[some].view("V12")
+            ids = units[some].view("V12")
             numbers, told = code[some].tolist(), text[some].tolist()
-            for unit, number, place in zip(octets, numbers, told, strict=True):
+            for unit, number, place in zip(ids, numbers, told, strict=True):
                 yield UnitId(unit.tobytes()), Verdict(_CODES[number], self._texts[place])
 
 

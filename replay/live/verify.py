@@ -157,9 +157,7 @@ def state(
         pairs = list(zip(comparison.tables, differences, strict=True))
         as_given = work is not None and _as_given(session, comparison, pairs, work)
         versions = session.version()
-    at = "after the whole log"
-    if row is not None:
-        at = said_of(row.source, f"at {row.position}")
+    at = said_of(row.source, f"at {row.position}") if row else "after the whole log"
     where = f"the state expected {at if work is not None else 'in ' + str(folder)}"
     out(f"Compared {public(url)} with {where}")
     verdicts = [_described(table, one) for table, one in pairs]
@@ -181,7 +179,8 @@ def state(
         )
     if hidden:
         out(f"warning: {HIDDEN}: the rows after the whole log were expected")
-    out(_verdict(differing, same := not (differing or comparison.is_empty)))
+    same = not (differing or comparison.is_empty)
+    out(_verdict(differing, same))
     body = {
         "claim": f"the rows of the target are those of {where}",
         "holds": same,
